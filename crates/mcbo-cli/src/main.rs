@@ -1,0 +1,2 @@
+//! The mcbo command.
+fn main() {}

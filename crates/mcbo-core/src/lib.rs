@@ -1,0 +1,5 @@
+//! Model-based causal Bayesian optimisation.
+
+mod intervention;
+
+pub use intervention::Intervention;

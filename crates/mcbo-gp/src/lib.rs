@@ -1,0 +1,5 @@
+//! Gaussian processes for the mechanisms of a causal graph.
+
+mod kernel;
+
+pub use kernel::{Kernel, KernelParseError, Leaf};

@@ -1,5 +1,28 @@
-//! Gaussian processes for the mechanisms of a causal graph.
+//! Gaussian processes for the mechanisms of a causal graph: kernels, priors, fitting, posteriors with gradients for
+//! batches of inputs, and updates in O(n²).
+//!
+//! Everything here works in scaled units (inputs about [0, 1], outputs standardised); the caller scales. Nothing here
+//! reads a clock, does IO or holds global state, and every random number comes from the caller's generator.
 
+mod data;
+mod error;
+mod factor;
+mod fit;
+mod gp;
 mod kernel;
+mod likelihood;
+mod mixture;
+pub mod optimize;
+mod prior;
+mod simd;
+mod spec;
 
+pub use data::Rows;
+pub use error::GpError;
+pub use fit::{Fit, FitOptions, fit_map, slice_moves};
+pub use gp::{Gp, Prediction, Scratch};
 pub use kernel::{Kernel, KernelParseError, Leaf};
+pub use likelihood::Likelihood;
+pub use mixture::{GpSet, Inference, Member};
+pub use prior::{Prior, Priors};
+pub use spec::{GpSpec, Mean, Noise};

@@ -1,0 +1,282 @@
+//! The log marginal likelihood of the hyper-parameters, with its gradient.
+
+use faer::Mat;
+
+use crate::factor::Weights;
+use crate::simd::{self, dot};
+use crate::spec::{Correlation, Layout, LeafKind};
+use crate::{GpError, GpSpec, Rows, factor};
+
+/// Inputs divided by the lengthscales of each leaf: `[leaf][input][row]`.
+pub(crate) fn scaled_columns(layout: &Layout, theta: &[f64], rows: &Rows) -> Vec<Vec<Vec<f64>>> {
+    let scale = |slot: usize, column: &[f64]| {
+        let inverse = (-theta[slot]).exp();
+        column.iter().map(|x| x * inverse).collect()
+    };
+    let leaf = |leaf: &crate::spec::LeafLayout| {
+        leaf.lengthscales.clone().zip(&rows.columns).map(|(slot, column)| scale(slot, column)).collect()
+    };
+    layout.leaves.iter().map(leaf).collect()
+}
+
+/// The noise variance of every row.
+pub(crate) fn noise_of(spec: &GpSpec, theta: &[f64], rows: &Rows, row: usize) -> f64 {
+    spec.noise_variance(theta).unwrap_or_else(|| rows.noise[row])
+}
+
+/// Evaluates `log p(y | X, θ)` and the log posterior of `θ` again and again without allocating anew.
+#[derive(Debug)]
+pub struct Likelihood<'a> {
+    spec: &'a GpSpec,
+    rows: &'a Rows,
+    layout: Layout,
+    /// Lower triangles of the leaves' values and slopes.
+    values: Vec<Mat<f64>>,
+    slopes: Vec<Mat<f64>>,
+    squared: Vec<f64>,
+    covariance: Mat<f64>,
+    spare: Mat<f64>,
+    inverse: Mat<f64>,
+    gram: Mat<f64>,
+    evaluations: usize,
+}
+
+/// The pieces of a factorised covariance that a posterior needs.
+pub(crate) struct Solved {
+    pub value: f64,
+    pub weights: Weights,
+    pub jitter: f64,
+}
+
+impl<'a> Likelihood<'a> {
+    /// Prepares the evaluation for these rows.
+    pub fn new(spec: &'a GpSpec, rows: &'a Rows) -> Self {
+        let layout = Layout::new(spec);
+        let n = rows.len();
+        let square = || Mat::zeros(n, n);
+        Self {
+            spec,
+            rows,
+            values: layout.leaves.iter().map(|_| square()).collect(),
+            slopes: layout.leaves.iter().map(|_| square()).collect(),
+            squared: vec![0.0; n],
+            covariance: square(),
+            spare: square(),
+            inverse: square(),
+            gram: square(),
+            layout,
+            evaluations: 0,
+        }
+    }
+
+    /// How often the likelihood was evaluated.
+    pub fn evaluations(&self) -> usize {
+        self.evaluations
+    }
+
+    /// `log N(y; c, K + σ²I)`; the gradient by `theta` is added to `gradient` unless that is empty.
+    ///
+    /// # Errors
+    /// If the covariance is not positive definite even with the largest jitter.
+    pub fn log_marginal(&mut self, theta: &[f64], gradient: &mut [f64]) -> Result<f64, GpError> {
+        let solved = self.solve(theta, !gradient.is_empty())?;
+        if !gradient.is_empty() {
+            self.add_gradient(theta, &solved.weights.alpha, gradient);
+        }
+        Ok(solved.value)
+    }
+
+    /// The log posterior that maximum a posteriori fitting maximises: the likelihood plus the log density of the
+    /// parameters themselves. `gradient` is overwritten unless it is empty.
+    ///
+    /// # Errors
+    /// As [`Self::log_marginal`].
+    pub fn log_posterior(&mut self, theta: &[f64], gradient: &mut [f64]) -> Result<f64, GpError> {
+        gradient.fill(0.0);
+        let mut value = self.log_marginal(theta, gradient)?;
+        for (slot, prior) in self.layout.priors(&self.spec.priors) {
+            let (density, slope) = prior.log_density(theta[slot]);
+            value += density;
+            if !gradient.is_empty() {
+                gradient[slot] += slope;
+            }
+        }
+        for slot in self.layout.correlation.clone() {
+            value -= 0.5 * theta[slot] * theta[slot];
+            if !gradient.is_empty() {
+                gradient[slot] -= theta[slot];
+            }
+        }
+        Ok(value)
+    }
+
+    /// The log posterior density of the logarithms, which sampling needs.
+    ///
+    /// # Errors
+    /// As [`Self::log_marginal`].
+    pub fn log_density_of_logs(&mut self, theta: &[f64]) -> Result<f64, GpError> {
+        let mut value = self.log_marginal(theta, &mut [])?;
+        value += self
+            .layout
+            .priors(&self.spec.priors)
+            .map(|(slot, p)| p.log_density_of_log(theta[slot]))
+            .sum::<f64>();
+        value -= theta[self.layout.correlation.clone()].iter().map(|t| 0.5 * t * t).sum::<f64>();
+        Ok(value)
+    }
+
+    /// Hands over `L⁻¹` of the last successful evaluation.
+    pub(crate) fn into_inverse(self) -> Mat<f64> {
+        self.inverse
+    }
+
+    pub(crate) fn solve(&mut self, theta: &[f64], slopes: bool) -> Result<Solved, GpError> {
+        if theta.len() != self.layout.len {
+            return Err(GpError::WrongLength {
+                what: "the parameter vector",
+                expected: self.layout.len,
+                found: theta.len(),
+            });
+        }
+        self.evaluations += 1;
+        let n = self.rows.len();
+        self.build(theta, slopes);
+        let jitter = factor::cholesky(&mut self.covariance, &mut self.spare)?;
+        factor::invert(self.covariance.as_ref(), &mut self.inverse);
+        let log_det: f64 = 2.0 * (0..n).map(|i| self.covariance[(i, i)].ln()).sum::<f64>();
+
+        let weights = Weights::new(&self.inverse, &self.rows.output, self.spec.mean);
+        let value = -0.5 * weights.quadratic - 0.5 * log_det - 0.5 * n as f64 * std::f64::consts::TAU.ln();
+        Ok(Solved { value, weights, jitter })
+    }
+
+    /// Fills the leaves' matrices and the lower triangle of the covariance with noise.
+    fn build(&mut self, theta: &[f64], with_slopes: bool) {
+        let n = self.rows.len();
+        let scaled = scaled_columns(&self.layout, theta, self.rows);
+        let correlation = Correlation::new(self.spec.components, &theta[self.layout.correlation.clone()]);
+        for j in 0..n {
+            for (leaf, layout) in self.layout.leaves.iter().enumerate() {
+                let columns = &scaled[leaf];
+                let value = &mut self.values[leaf].col_as_slice_mut(j)[j..];
+                match layout.kind {
+                    LeafKind::Stationary(profile) => {
+                        let squared = &mut self.squared[j..];
+                        simd::squared_distances(|k| columns[k][j], columns, j, squared);
+                        let slope: &mut [f64] = if with_slopes {
+                            &mut self.slopes[leaf].col_as_slice_mut(j)[j..]
+                        } else {
+                            &mut []
+                        };
+                        simd::profile(profile, squared, value, slope);
+                    }
+                    LeafKind::Linear => simd::inner_products(|k| columns[k][j], columns, j, value),
+                }
+            }
+            let target = &mut self.covariance.col_as_slice_mut(j)[j..];
+            target.fill(0.0);
+            for term in &self.layout.terms {
+                let variance = theta[term.variance].exp();
+                if term.leaves.len() == 1 {
+                    simd::add_scaled(variance, &self.values[term.leaves.start].col_as_slice(j)[j..], target);
+                } else {
+                    let product = &mut self.squared[j..];
+                    product.fill(variance);
+                    for leaf in term.leaves.clone() {
+                        let value = &self.values[leaf].col_as_slice(j)[j..];
+                        product.iter_mut().zip(value).for_each(|(p, v)| *p *= v);
+                    }
+                    simd::add_scaled(1.0, product, target);
+                }
+            }
+            if self.spec.components > 1 {
+                let component = &self.rows.component;
+                for (target, &other) in target.iter_mut().zip(&component[j..]) {
+                    *target *= correlation.get(component[j], other);
+                }
+            }
+            target[0] += noise_of(self.spec, theta, self.rows, j);
+        }
+    }
+
+    /// Adds `½ tr((ααᵀ - K⁻¹) ∂K/∂θ)`. With a profiled mean this is still exact, since the likelihood is
+    /// stationary in the mean.
+    fn add_gradient(&mut self, theta: &[f64], alpha: &[f64], gradient: &mut [f64]) {
+        let n = self.rows.len();
+        factor::gram_of_inverse(self.inverse.as_ref(), &mut self.gram);
+        let scaled = scaled_columns(&self.layout, theta, self.rows);
+        let size = self.spec.components;
+        let correlation = Correlation::new(size, &theta[self.layout.correlation.clone()]);
+        let mut by_correlation = vec![0.0; size * size];
+        let (mut by_covariance, mut base, mut weights) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        for j in 0..n {
+            let rest = n - j;
+            let gram = &self.gram.col_as_slice(j)[j..];
+            let by_covariance = &mut by_covariance[..rest];
+            for i in 0..rest {
+                by_covariance[i] = alpha[j] * alpha[j + i] - gram[i];
+            }
+            by_covariance[0] *= 0.5; // the diagonal counts once, the rest stands for both triangles
+            if let Some(slot) = self.layout.noise {
+                gradient[slot] += by_covariance[0] * theta[slot].exp();
+            }
+            if size > 1 {
+                let component = &self.rows.component;
+                let base = &mut base[..rest];
+                base.fill(0.0);
+                for term in &self.layout.terms {
+                    for i in 0..rest {
+                        let product: f64 = term
+                            .leaves
+                            .clone()
+                            .map(|leaf| self.values[leaf].col_as_slice(j)[j + i])
+                            .product();
+                        base[i] += theta[term.variance].exp() * product;
+                    }
+                }
+                for i in 0..rest {
+                    let (a, b) = (component[j], component[j + i]);
+                    by_correlation[a * size + b] += by_covariance[i] * base[i];
+                    by_covariance[i] *= correlation.get(a, b);
+                }
+            }
+            for term in &self.layout.terms {
+                let variance = theta[term.variance].exp();
+                let weights = &mut weights[..rest];
+                for leaf in term.leaves.clone() {
+                    let stationary = matches!(self.layout.leaves[leaf].kind, LeafKind::Stationary(_));
+                    weights.copy_from_slice(by_covariance);
+                    for other in term.leaves.clone().filter(|&other| other != leaf) {
+                        let value = &self.values[other].col_as_slice(j)[j..];
+                        weights.iter_mut().zip(value).for_each(|(w, v)| *w *= v);
+                    }
+                    if leaf == term.leaves.start {
+                        let value = &self.values[leaf].col_as_slice(j)[j..];
+                        gradient[term.variance] += variance * dot(weights, value);
+                    }
+                    if stationary {
+                        let slope = &self.slopes[leaf].col_as_slice(j)[j..];
+                        weights.iter_mut().zip(slope).for_each(|(w, s)| *w *= s);
+                    }
+                    for (k, slot) in self.layout.leaves[leaf].lengthscales.clone().enumerate() {
+                        let column = &scaled[leaf][k];
+                        gradient[slot] -= 2.0
+                            * variance
+                            * if stationary {
+                                simd::weighted_square(column[j], weights, &column[j..])
+                            } else {
+                                column[j] * dot(weights, &column[j..])
+                            };
+                    }
+                }
+            }
+        }
+        if size > 1 {
+            let mut by_free = vec![0.0; self.layout.correlation.len()];
+            correlation.backward(&by_correlation, &mut by_free);
+            for (slot, g) in self.layout.correlation.clone().zip(by_free) {
+                gradient[slot] += g;
+            }
+        }
+    }
+}

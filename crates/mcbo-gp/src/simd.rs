@@ -1,0 +1,273 @@
+//! The loops that dominate a prediction, compiled for the widest vectors the machine has.
+//!
+//! Every function works lane by lane or sums in a fixed order of [`LANES`] partial sums and never fuses a
+//! multiplication with an addition, so its result does not depend on the width of the machine's vectors.
+
+use pulp::Arch;
+
+/// Number of partial sums of a reduction: one AVX-512 register.
+const LANES: usize = 8;
+
+/// `exp(x)` for `x <= 0`, to 2 units in the last place; 0 is approached but not reached below -708.
+///
+/// Cody and Waite's reduction to `2^k exp(r)` with `|r| <= ln(2)/2`, then the Taylor polynomial of degree 13.
+/// Branch-free, so that the compiler turns a loop of it into vector code.
+#[inline(always)]
+fn exp_nonpositive(x: f64) -> f64 {
+    const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52: adding it rounds to an integer
+    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    let x = if x < -708.0 { -708.0 } else { x };
+    let shifted = x * std::f64::consts::LOG2_E + ROUND;
+    let k = shifted - ROUND;
+    let r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    let mut p = 1.0 / 6_227_020_800.0;
+    p = p * r + 1.0 / 479_001_600.0;
+    p = p * r + 1.0 / 39_916_800.0;
+    p = p * r + 1.0 / 3_628_800.0;
+    p = p * r + 1.0 / 362_880.0;
+    p = p * r + 1.0 / 40_320.0;
+    p = p * r + 1.0 / 5_040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52))
+}
+
+/// A stationary kernel as a function of the squared distance `r²`: its value and its derivative by `r²`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    Matern52,
+    Matern32,
+    SquaredExponential,
+}
+
+#[inline(always)]
+fn profile_body<const SLOPE: bool>(profile: Profile, squared: &[f64], value: &mut [f64], slope: &mut [f64]) {
+    let n = squared.len();
+    let (value, slope) = (&mut value[..n], &mut slope[..if SLOPE { n } else { 0 }]);
+    match profile {
+        Profile::Matern52 => {
+            for j in 0..n {
+                let s = (5.0 * squared[j]).sqrt();
+                let e = exp_nonpositive(-s);
+                value[j] = (1.0 + s + s * s * (1.0 / 3.0)) * e;
+                if SLOPE {
+                    slope[j] = -(5.0 / 6.0) * (1.0 + s) * e;
+                }
+            }
+        }
+        Profile::Matern32 => {
+            for j in 0..n {
+                let s = (3.0 * squared[j]).sqrt();
+                let e = exp_nonpositive(-s);
+                value[j] = (1.0 + s) * e;
+                if SLOPE {
+                    slope[j] = -1.5 * e;
+                }
+            }
+        }
+        Profile::SquaredExponential => {
+            for j in 0..n {
+                let e = exp_nonpositive(-0.5 * squared[j]);
+                value[j] = e;
+                if SLOPE {
+                    slope[j] = -0.5 * e;
+                }
+            }
+        }
+    }
+}
+
+/// Writes the profile's value, and its slope unless `slope` is empty, at every squared distance.
+pub(crate) fn profile(profile: Profile, squared: &[f64], value: &mut [f64], slope: &mut [f64]) {
+    let arch = Arch::new();
+    if slope.is_empty() {
+        arch.dispatch(
+            #[inline(always)]
+            || profile_body::<false>(profile, squared, value, slope),
+        );
+    } else {
+        arch.dispatch(
+            #[inline(always)]
+            || profile_body::<true>(profile, squared, value, slope),
+        );
+    }
+}
+
+/// `squared[j] = Σ_k (x_k - columns[k][from + j])²`.
+pub(crate) fn squared_distances(
+    x: impl Fn(usize) -> f64,
+    columns: &[Vec<f64>],
+    from: usize,
+    squared: &mut [f64],
+) {
+    let n = squared.len();
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let mut first = true;
+            for (k, column) in columns.iter().enumerate() {
+                let (x, column) = (x(k), &column[from..from + n]);
+                if first {
+                    for j in 0..n {
+                        let d = x - column[j];
+                        squared[j] = d * d;
+                    }
+                    first = false;
+                } else {
+                    for j in 0..n {
+                        let d = x - column[j];
+                        squared[j] += d * d;
+                    }
+                }
+            }
+            if first {
+                squared.fill(0.0);
+            }
+        },
+    );
+}
+
+/// `target[j] = Σ_k x_k columns[k][from + j]`.
+pub(crate) fn inner_products(
+    x: impl Fn(usize) -> f64,
+    columns: &[Vec<f64>],
+    from: usize,
+    target: &mut [f64],
+) {
+    target.fill(0.0);
+    for (k, column) in columns.iter().enumerate() {
+        add_scaled(x(k), &column[from..], target);
+    }
+}
+
+/// `target += factor * source`.
+pub(crate) fn add_scaled(factor: f64, source: &[f64], target: &mut [f64]) {
+    let n = target.len();
+    let source = &source[..n];
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for j in 0..n {
+                target[j] += factor * source[j];
+            }
+        },
+    );
+}
+
+/// `target[j] = a[j] * b[j]`.
+pub(crate) fn multiply(a: &[f64], b: &[f64], target: &mut [f64]) {
+    let n = target.len();
+    let (a, b) = (&a[..n], &b[..n]);
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for j in 0..n {
+                target[j] = a[j] * b[j];
+            }
+        },
+    );
+}
+
+/// Sums `term(j)` over `0..n` in [`LANES`] partial sums.
+#[inline(always)]
+fn sum_lanes(n: usize, term: impl Fn(usize) -> f64) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let whole = n - n % LANES;
+    let mut j = 0;
+    while j < whole {
+        for l in 0..LANES {
+            lanes[l] += term(j + l);
+        }
+        j += LANES;
+    }
+    for l in 0..n - whole {
+        lanes[l] += term(whole + l);
+    }
+    ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
+}
+
+/// `Σ_j a_j b_j`.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let n = a.len();
+    let b = &b[..n];
+    Arch::new().dispatch(
+        #[inline(always)]
+        || sum_lanes(n, |j| a[j] * b[j]),
+    )
+}
+
+/// `Σ_j w_j (x - c_j)`: the gradient of a stationary kernel's combination by one scaled input.
+pub(crate) fn weighted_difference(x: f64, weights: &[f64], column: &[f64]) -> f64 {
+    let n = weights.len();
+    let column = &column[..n];
+    Arch::new().dispatch(
+        #[inline(always)]
+        || sum_lanes(n, |j| weights[j] * (x - column[j])),
+    )
+}
+
+/// `Σ_j w_j (x - c_j)²`: the gradient by the logarithm of a lengthscale, up to its factor.
+pub(crate) fn weighted_square(x: f64, weights: &[f64], column: &[f64]) -> f64 {
+    let n = weights.len();
+    let column = &column[..n];
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            sum_lanes(n, |j| {
+                let d = x - column[j];
+                weights[j] * (d * d)
+            })
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_is_right_to_the_last_digits() {
+        let mut worst = 0.0_f64;
+        for i in 0..200_000 {
+            let x = -(i as f64) * 0.003_517;
+            let (ours, std) = (exp_nonpositive(x), x.exp());
+            worst = worst.max(((ours - std) / std).abs());
+        }
+        assert!(worst < 4.5e-16, "worst relative error {worst:e}");
+        assert_eq!(exp_nonpositive(0.0), 1.0);
+        assert!(exp_nonpositive(-1e300) < 1e-300);
+    }
+
+    #[test]
+    fn slopes_are_the_derivatives_of_the_values() {
+        for kind in [Profile::Matern52, Profile::Matern32, Profile::SquaredExponential] {
+            for r2 in [1e-6, 0.3, 1.0, 7.0, 40.0] {
+                let h = 1e-5 * r2;
+                let (mut value, mut slope) = ([0.0; 3], [0.0; 3]);
+                profile(kind, &[r2 - h, r2, r2 + h], &mut value, &mut slope);
+                let numeric = (value[2] - value[0]) / (2.0 * h);
+                assert!((numeric - slope[1]).abs() < 1e-5 * slope[1].abs(), "{kind:?} at {r2}");
+            }
+        }
+    }
+
+    #[test]
+    fn reductions_sum_every_element() {
+        for n in 0..40 {
+            let w: Vec<f64> = (0..n).map(|j| j as f64 + 1.0).collect();
+            let c: Vec<f64> = (0..n).map(|j| (j as f64).sin()).collect();
+            let plain: f64 = w.iter().zip(&c).map(|(w, c)| w * c).sum();
+            assert!((dot(&w, &c) - plain).abs() < 1e-10);
+            let plain: f64 = w.iter().zip(&c).map(|(w, c)| w * (0.7 - c)).sum();
+            assert!((weighted_difference(0.7, &w, &c) - plain).abs() < 1e-10);
+            let plain: f64 = w.iter().zip(&c).map(|(w, c)| w * (0.7 - c).powi(2)).sum();
+            assert!((weighted_square(0.7, &w, &c) - plain).abs() < 1e-10);
+        }
+    }
+}

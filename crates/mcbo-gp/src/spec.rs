@@ -1,0 +1,269 @@
+//! What a Gaussian process is before it has seen data, and how its parameters lie in one vector.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::simd::Profile;
+use crate::{Kernel, Leaf, Priors};
+
+/// The variance of the measurement noise, in the units of the standardised output.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Noise {
+    /// A known variance.
+    Fixed(f64),
+    /// A variance found by the fit, under [`Priors::noise`].
+    Learned,
+    /// Every row of the data brings its own variance.
+    PerRow,
+}
+
+/// The prior mean.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Mean {
+    /// A known constant.
+    Fixed(f64),
+    /// The constant of highest likelihood given the other parameters, `c = 1ᵀK⁻¹y / 1ᵀK⁻¹1`.
+    Profiled,
+}
+
+/// A Gaussian process before it has seen data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GpSpec {
+    /// The covariance function.
+    pub kernel: Kernel,
+    /// Number of inputs; 0 for a root that nothing acts on.
+    pub dim: usize,
+    /// Number of output components that share this process through the component index (Eq. gp_mean); 1 for a
+    /// scalar output. With more, the kernel is `k(x, x') B[l, l']` with a correlation matrix `B`.
+    pub components: usize,
+    /// Measurement noise.
+    pub noise: Noise,
+    /// Prior mean.
+    pub mean: Mean,
+    /// Priors of the hyper-parameters.
+    pub priors: Priors,
+}
+
+impl GpSpec {
+    /// A scalar process with the default kernel, a profiled mean and the reference's priors.
+    pub fn new(dim: usize, noise: Noise) -> Self {
+        Self {
+            kernel: Kernel::default(),
+            dim,
+            components: 1,
+            noise,
+            mean: Mean::Profiled,
+            priors: Priors::reference(),
+        }
+    }
+
+    /// Number of hyper-parameters.
+    pub fn parameters(&self) -> usize {
+        Layout::new(self).len
+    }
+
+    /// The parameter vector made of natural values: a variance per term, then lengthscales per leaf, in
+    /// the order of the kernel's text, the correlation parameters and the noise variance if it is learned.
+    pub fn parameters_from(
+        &self,
+        variances: &[f64],
+        lengthscales: &[Vec<f64>],
+        correlation: &[f64],
+        noise: f64,
+    ) -> Vec<f64> {
+        let layout = Layout::new(self);
+        let mut theta = vec![0.0; layout.len];
+        for (term, variance) in layout.terms.iter().zip(variances) {
+            theta[term.variance] = variance.ln();
+        }
+        for (leaf, lengthscales) in layout.leaves.iter().zip(lengthscales) {
+            for (slot, l) in leaf.lengthscales.clone().zip(lengthscales) {
+                theta[slot] = l.ln();
+            }
+        }
+        theta[layout.correlation.clone()].copy_from_slice(correlation);
+        if let Some(slot) = layout.noise {
+            theta[slot] = noise.ln();
+        }
+        theta
+    }
+
+    /// Lengthscales of the first leaf of every term, for reports.
+    pub fn lengthscales(&self, theta: &[f64]) -> Vec<f64> {
+        let layout = Layout::new(self);
+        layout
+            .leaves
+            .first()
+            .map_or_else(Vec::new, |leaf| theta[leaf.lengthscales.clone()].iter().map(|l| l.exp()).collect())
+    }
+
+    /// The noise variance that a parameter vector stands for; `None` where every row has its own.
+    pub fn noise_variance(&self, theta: &[f64]) -> Option<f64> {
+        match self.noise {
+            Noise::Fixed(variance) => Some(variance),
+            Noise::Learned => Layout::new(self).noise.map(|slot| theta[slot].exp()),
+            Noise::PerRow => None,
+        }
+    }
+}
+
+/// The kind of a leaf, as the inner loops see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LeafKind {
+    Stationary(Profile),
+    Linear,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct LeafLayout {
+    pub kind: LeafKind,
+    pub lengthscales: Range<usize>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct TermLayout {
+    pub variance: usize,
+    pub leaves: Range<usize>,
+}
+
+/// Where each hyper-parameter lies in the vector of logarithms `theta`.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub terms: Vec<TermLayout>,
+    pub leaves: Vec<LeafLayout>,
+    /// Free entries below the diagonal of the correlation's factor, not logarithms.
+    pub correlation: Range<usize>,
+    pub noise: Option<usize>,
+    pub len: usize,
+}
+
+impl Layout {
+    pub fn new(spec: &GpSpec) -> Self {
+        let (mut terms, mut leaves, mut next) = (Vec::new(), Vec::new(), 0);
+        for term in spec.kernel.terms() {
+            let (variance, first) = (next, leaves.len());
+            next += 1;
+            for leaf in term {
+                // A process without inputs is a constant whatever its kernel.
+                let kind = match leaf {
+                    Leaf::Linear if spec.dim > 0 => LeafKind::Linear,
+                    Leaf::Matern32 => LeafKind::Stationary(Profile::Matern32),
+                    Leaf::SquaredExponential => LeafKind::Stationary(Profile::SquaredExponential),
+                    _ => LeafKind::Stationary(Profile::Matern52),
+                };
+                leaves.push(LeafLayout { kind, lengthscales: next..next + spec.dim });
+                next += spec.dim;
+            }
+            terms.push(TermLayout { variance, leaves: first..leaves.len() });
+        }
+        let correlation = next..next + spec.components * (spec.components - 1) / 2;
+        next = correlation.end;
+        let noise = matches!(spec.noise, Noise::Learned).then_some(next);
+        Self { terms, leaves, correlation, noise, len: next + usize::from(noise.is_some()) }
+    }
+
+    /// Bounds of the parameter vector.
+    pub fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut lower, mut upper) = (vec![-10.0; self.len], vec![10.0; self.len]);
+        for leaf in &self.leaves {
+            for slot in leaf.lengthscales.clone() {
+                (lower[slot], upper[slot]) = (0.005_f64.ln(), 1e3_f64.ln());
+            }
+        }
+        for term in &self.terms {
+            (lower[term.variance], upper[term.variance]) = (1e-6_f64.ln(), 1e5_f64.ln());
+        }
+        if let Some(slot) = self.noise {
+            (lower[slot], upper[slot]) = (1e-8_f64.ln(), 10.0_f64.ln());
+        }
+        (lower, upper)
+    }
+
+    /// A vector with every parameter at its prior's value given by `value`; correlations at 0.
+    pub fn from_priors(&self, priors: &Priors, mut value: impl FnMut(&crate::Prior) -> f64) -> Vec<f64> {
+        let mut theta = vec![0.0; self.len];
+        for term in &self.terms {
+            theta[term.variance] = value(&priors.variance);
+        }
+        for leaf in &self.leaves {
+            for slot in leaf.lengthscales.clone() {
+                theta[slot] = value(&priors.lengthscale);
+            }
+        }
+        if let Some(slot) = self.noise {
+            theta[slot] = value(&priors.noise);
+        }
+        theta
+    }
+
+    /// The prior of every positive parameter with its slot.
+    pub fn priors<'a>(&'a self, priors: &'a Priors) -> impl Iterator<Item = (usize, &'a crate::Prior)> {
+        let variances = self.terms.iter().map(move |term| (term.variance, &priors.variance));
+        let lengthscales = self
+            .leaves
+            .iter()
+            .flat_map(|leaf| leaf.lengthscales.clone())
+            .map(move |slot| (slot, &priors.lengthscale));
+        variances.chain(lengthscales).chain(self.noise.map(|slot| (slot, &priors.noise)))
+    }
+}
+
+/// The correlation matrix of a coregionalised kernel: `B = C Cᵀ` with unit rows `C_l = (t_l, 1) / |(t_l, 1)|`.
+#[derive(Debug, Clone)]
+pub(crate) struct Correlation {
+    pub size: usize,
+    pub matrix: Vec<f64>,
+    factor: Vec<f64>,
+    norms: Vec<f64>,
+}
+
+impl Correlation {
+    pub fn new(size: usize, free: &[f64]) -> Self {
+        let (mut factor, mut norms) = (vec![0.0; size * size], vec![1.0; size]);
+        let mut next = 0;
+        for l in 0..size {
+            let row = &mut factor[l * size..(l + 1) * size];
+            for t in &mut row[..l] {
+                *t = free[next];
+                next += 1;
+            }
+            row[l] = 1.0;
+            norms[l] = row.iter().map(|c| c * c).sum::<f64>().sqrt();
+            row.iter_mut().for_each(|c| *c /= norms[l]);
+        }
+        let mut matrix = vec![0.0; size * size];
+        for a in 0..size {
+            for b in 0..size {
+                matrix[a * size + b] = (0..size).map(|k| factor[a * size + k] * factor[b * size + k]).sum();
+            }
+        }
+        Self { size, matrix, factor, norms }
+    }
+
+    pub fn get(&self, a: usize, b: usize) -> f64 {
+        self.matrix[a * self.size + b]
+    }
+
+    /// Turns the derivative by the entries of `B` (full matrix, symmetric use) into the one by the free entries.
+    pub fn backward(&self, by_matrix: &[f64], by_free: &mut [f64]) {
+        let d = self.size;
+        let mut next = 0;
+        for l in 0..d {
+            // By the unit row c_l, then through the normalisation: (I - c cᵀ) / norm.
+            let by_row: Vec<f64> = (0..d)
+                .map(|k| {
+                    (0..d)
+                        .map(|b| (by_matrix[l * d + b] + by_matrix[b * d + l]) * self.factor[b * d + k])
+                        .sum()
+                })
+                .collect();
+            let row = &self.factor[l * d..(l + 1) * d];
+            let along: f64 = by_row.iter().zip(row).map(|(g, c)| g * c).sum();
+            for k in 0..l {
+                by_free[next] = (by_row[k] - along * row[k]) / self.norms[l];
+                next += 1;
+            }
+        }
+    }
+}

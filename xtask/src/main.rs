@@ -1,2 +1,82 @@
-//! Project chores.
-fn main() {}
+//! Project chores: `cargo xtask <chore>`.
+
+mod bench;
+mod oracle;
+mod run;
+mod test;
+
+use std::process::ExitCode;
+
+/// A chore: its name, its options, what it does, and how. `Err` holds what to tell.
+struct Chore {
+    name: &'static str,
+    options: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<(), Failure>,
+}
+
+/// Why a chore ended early.
+enum Failure {
+    /// The chore was asked for something it cannot do: exit code 2.
+    Usage(String),
+    /// A command of the chore failed: exit code 1.
+    Failed(String),
+}
+
+const CHORES: [Chore; 3] = [
+    Chore {
+        name: "test",
+        options: "[--fast] [--verbose]",
+        about: "everything a change must pass; --fast leaves out clippy and the docs",
+        run: test::run,
+    },
+    Chore {
+        name: "bench",
+        options: "[ARGS...]",
+        about: "the benchmarks of mcbo-core; ARGS go to `cargo bench`",
+        run: bench::run,
+    },
+    Chore {
+        name: "oracle",
+        options: "[--check]",
+        about: "makes the reference figures of mcbo-gp again, with Python in .venv; --check only compares",
+        run: oracle::run,
+    },
+];
+
+fn chores() -> String {
+    let line = |chore: &Chore| {
+        let call = format!("{} {}", chore.name, chore.options);
+        format!("  {call:<27} {}\n", chore.about)
+    };
+    format!("usage: cargo xtask CHORE\n\n{}", CHORES.iter().map(line).collect::<String>())
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first() {
+        None => {
+            print!("{}", chores());
+            Ok(())
+        }
+        Some((name, _)) if ["help", "--help", "-h"].contains(&name.as_str()) => {
+            print!("{}", chores());
+            Ok(())
+        }
+        Some((name, rest)) => match CHORES.iter().find(|chore| chore.name == name) {
+            Some(chore) => (chore.run)(rest),
+            None => Err(Failure::Usage(format!("there is no chore {name:?}\n\n{}", chores().trim_end()))),
+        },
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Failed(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Usage(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,5 +1,42 @@
 //! Model-based causal Bayesian optimisation.
 
+mod acquisition;
+mod data;
+mod expr;
+mod graph;
 mod intervention;
+mod network;
+mod optimism;
+mod problem;
+mod quasi;
+mod search;
+mod simulator;
+mod strategy;
+mod study;
 
+pub use acquisition::{Acquisition, AcquisitionFactory, OptimisticReward};
+pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors};
+
+pub use data::{Data, DataError, Observation, check_intervention};
+pub use expr::{Expr, ExprError, ExprErrorKind};
+pub use graph::{Graph, GraphError};
 pub use intervention::Intervention;
+pub use network::{
+    Choice, FitError, Forecast, ModelMemory, ModelSettings, ModelWarning, Network, NodeSummary, NoiseSamples,
+    ParentScaling, Plan, PriorPreset, Workspace, slot_name,
+};
+pub use optimism::Optimism;
+pub use problem::{
+    Action, Components, Diagnostic, Direction, Formulas, Node, NodeBuilder, Noise, Problem, ProblemBuilder,
+    ProblemError, ProblemErrors, ProblemWarning,
+};
+pub use search::{
+    Ascent, ENUMERATION_LIMIT, Found, SearchSettings, SearchTask, Stage, Stages, enumerate, maximize,
+    target_sets,
+};
+pub use simulator::Simulator;
+pub use strategy::{
+    Beta, Context, Mcbo, Memory, Random, Recommendation, Strategy, SuggestError, Suggestion, Warning,
+    design_point,
+};
+pub use study::{Study, StudyError, Trial, TrialState, default_initial, values_by_name};

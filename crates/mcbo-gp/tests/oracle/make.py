@@ -51,7 +51,8 @@ def kernel_terms(text):
     return [[leaf.strip() for leaf in term.split("*")] for term in text.split("+")]
 
 
-def case(name, kernel, dim, n, *, seed, noise, mean="zero", t=None, offset=0.0, repeat=0, gradient_at=1):
+def case(name, kernel, dim, n, *, seed, noise, mean="zero", t=None, offset=0.0, scatter=0.1, repeat=0,
+         gradient_at=1):
     """Data and parameters drawn with few decimals, so that the file reads well and holds exact inputs.
 
     Of the five test points the first is a training row and the last lies far from all of them. The last `repeat`
@@ -72,7 +73,7 @@ def case(name, kernel, dim, n, *, seed, noise, mean="zero", t=None, offset=0.0, 
         "mean": mean,
         "X": X.tolist(),
     }
-    y = np.sin(X.sum(axis=1)) + 0.5 * X[:, 0] * X[:, -1] + 0.1 * rng.standard_normal(n) + offset
+    y = np.sin(X.sum(axis=1)) + 0.5 * X[:, 0] * X[:, -1] + scatter * rng.standard_normal(n) + offset
     X_test = np.vstack([X[:1], draw(-2, 2, (3, dim)), draw(5, 9, (1, dim))])
     if t is not None:
         levels = round((1 + (1 + 8 * len(t)) ** 0.5) / 2)
@@ -93,7 +94,7 @@ CASES = [
     case("two rows", "se", 3, 2, seed=2, noise=0.3, mean="profiled"),
     case("interpolation", "matern52", 1, 5, seed=3, noise=1e-8),
     case("smooth interpolation", "se", 1, 5, seed=4, noise=1e-8, gradient_at=2),
-    case("ill-conditioned", "se", 1, 20, seed=20, noise=1e-8, gradient_at=3),
+    case("ill-conditioned", "se", 1, 20, seed=20, noise=1e-8, scatter=0.0, gradient_at=3),
     case("gradient at a training row", "matern32", 2, 20, seed=5, noise=1e-6, gradient_at=0),
     case("gradient at a training row, smooth", "matern52", 2, 20, seed=6, noise=1e-4, gradient_at=0),
     case("mean of its own", "matern52", 3, 20, seed=7, noise=1e-4, mean="profiled"),

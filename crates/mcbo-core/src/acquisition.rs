@@ -1,0 +1,100 @@
+//! What is maximised: functions of a decision vector with value and gradient.
+
+use crate::network::{Choice, Network, NoiseSamples, Plan, Workspace};
+use crate::optimism::Optimism;
+use crate::{Intervention, Problem};
+
+/// A function of the decision vector of one [`Choice`]: unit-scaled variables first, auxiliary variables after them.
+pub trait Acquisition: Send + Sync {
+    /// The choice it is about.
+    fn choice(&self) -> &Choice;
+
+    /// Number of unit-scaled variables at the front of the decision vector.
+    fn decisions(&self) -> usize;
+
+    /// Bounds of the whole decision vector.
+    fn bounds(&self) -> (Vec<f64>, Vec<f64>);
+
+    /// Whether other noise samples would give another value.
+    fn is_noisy(&self) -> bool;
+
+    /// Values at a batch of decision vectors, larger is better; derivatives too unless `gradients` is empty.
+    fn evaluate(
+        &self,
+        points: &[f64],
+        workspace: &mut Workspace,
+        values: &mut Vec<f64>,
+        gradients: &mut [f64],
+    );
+
+    /// The intervention that a decision vector stands for.
+    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention;
+
+    /// The unit-scaled variables of an intervention of this choice.
+    fn point(&self, intervention: &Intervention) -> Vec<f64>;
+}
+
+/// Makes the acquisition of a choice with a number of noise samples and their seed.
+pub type AcquisitionFactory<'a> = dyn Fn(&Choice, usize, u64) -> Box<dyn Acquisition + 'a> + Sync + 'a;
+
+/// The optimistic expected reward, maximised over the action and over `η` together (Eq. reparam_acquisition).
+#[derive(Debug)]
+pub struct OptimisticReward<'a> {
+    network: &'a Network,
+    plan: Plan,
+    beta: f64,
+    noise: NoiseSamples,
+}
+
+impl<'a> OptimisticReward<'a> {
+    /// For one choice, with `samples` realisations of the noise.
+    pub fn new(
+        problem: &Problem,
+        network: &'a Network,
+        choice: &Choice,
+        optimism: Optimism,
+        beta: f64,
+        samples: usize,
+        seed: u64,
+    ) -> Self {
+        let plan = Plan::new(problem, network, choice, optimism);
+        let noise = NoiseSamples::new(&plan, samples, seed);
+        Self { network, plan, beta, noise }
+    }
+}
+
+impl Acquisition for OptimisticReward<'_> {
+    fn choice(&self) -> &Choice {
+        &self.plan.choice
+    }
+
+    fn decisions(&self) -> usize {
+        self.plan.decisions()
+    }
+
+    fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
+        self.plan.bounds()
+    }
+
+    fn is_noisy(&self) -> bool {
+        self.plan.is_noisy()
+    }
+
+    fn evaluate(
+        &self,
+        points: &[f64],
+        workspace: &mut Workspace,
+        values: &mut Vec<f64>,
+        gradients: &mut [f64],
+    ) {
+        self.network.rollout(&self.plan, points, self.beta, &self.noise, workspace, values, gradients);
+    }
+
+    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
+        self.plan.intervention(problem, point)
+    }
+
+    fn point(&self, intervention: &Intervention) -> Vec<f64> {
+        self.plan.point(intervention)
+    }
+}

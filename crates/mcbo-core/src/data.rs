@@ -1,0 +1,243 @@
+//! What was done and what was seen: trials, and the rows each node learns from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Intervention, Problem};
+
+/// One experiment: what was done, and the values that were measured, in the user's units.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// What was done.
+    pub intervention: Intervention,
+    /// The value of every component of every node at the place given by [`Problem::slot`]; `None` where it was
+    /// not measured.
+    pub values: Vec<Option<f64>>,
+}
+
+/// Why an observation cannot be taken. Nothing is stored then.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// A list that does not have one entry per action, component or slot.
+    #[error("{what} has {found} values where the problem has {expected}")]
+    WrongLength {
+        /// What has the wrong length.
+        what: String,
+        /// The length it should have.
+        expected: usize,
+        /// The length it has.
+        found: usize,
+    },
+    /// A number that is NaN or infinite.
+    #[error("{what} is {value}; hint: leave out what was not measured, or mark the trial as failed")]
+    NotFinite {
+        /// The node or action.
+        what: String,
+        /// The number found.
+        value: f64,
+    },
+    /// A number outside the range that the problem declares.
+    #[error(
+        "{what} is {value}, outside its range {low} to {high}; hint: mend the value or widen the range in the problem file"
+    )]
+    OutOfRange {
+        /// The node or action.
+        what: String,
+        /// The number found.
+        value: f64,
+        /// Lower end of the range.
+        low: f64,
+        /// Upper end of the range.
+        high: f64,
+    },
+    /// A node is set that the problem does not allow to set.
+    #[error("{node} cannot be set; hint: give it a `do` range in the problem file")]
+    NotSettable {
+        /// The node.
+        node: String,
+    },
+    /// A node that was set has another value than it was set to.
+    #[error(
+        "{node} was set to {set} but is reported as {found}; hint: leave it out, a set node needs no measurement"
+    )]
+    ContradictsTarget {
+        /// The node.
+        node: String,
+        /// The value it was set to.
+        set: f64,
+        /// The value reported.
+        found: f64,
+    },
+    /// A node or an action that does not exist.
+    #[error("there is no node {name:?}; hint: the nodes are {known}")]
+    UnknownName {
+        /// The name found.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// Nothing was measured.
+    #[error("no node has a value; hint: mark the trial as failed if nothing could be measured")]
+    Nothing,
+}
+
+/// The trials so far.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Data {
+    observations: Vec<Observation>,
+}
+
+impl Data {
+    /// No trial yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The trials, oldest first.
+    pub fn observations(&self) -> &[Observation] {
+        &self.observations
+    }
+
+    /// Number of trials.
+    pub fn len(&self) -> usize {
+        self.observations.len()
+    }
+
+    /// Whether there is no trial.
+    pub fn is_empty(&self) -> bool {
+        self.observations.is_empty()
+    }
+
+    /// Adds a trial after checking it; the values of hard targets are filled in.
+    ///
+    /// # Errors
+    /// If the observation does not fit the problem; the data are as they were then.
+    pub fn push(&mut self, problem: &Problem, mut observation: Observation) -> Result<(), DataError> {
+        check_intervention(problem, &observation.intervention)?;
+        if observation.values.len() != problem.slots() {
+            return Err(DataError::WrongLength {
+                what: "the observation".into(),
+                expected: problem.slots(),
+                found: observation.values.len(),
+            });
+        }
+        for (index, node) in problem.nodes().iter().enumerate() {
+            for value in observation.values[problem.slot(index)].iter().flatten() {
+                check_finite(&node.name, *value)?;
+                if let Some(range) = node.range {
+                    check_range(&node.name, *value, range)?;
+                }
+            }
+        }
+        for (node, set) in &observation.intervention.targets {
+            for (value, set) in observation.values[problem.slot(*node)].iter_mut().zip(set) {
+                match value {
+                    Some(found) if (*found - set).abs() > 1e-9 * set.abs().max(1.0) => {
+                        return Err(DataError::ContradictsTarget {
+                            node: problem.nodes()[*node].name.clone(),
+                            set: *set,
+                            found: *found,
+                        });
+                    }
+                    _ => *value = Some(*set),
+                }
+            }
+        }
+        if observation.values.iter().all(Option::is_none) {
+            return Err(DataError::Nothing);
+        }
+        self.observations.push(observation);
+        Ok(())
+    }
+
+    /// The rows that train one component of a node: inputs (parents, then actions) and the value, in the user's units.
+    ///
+    /// A trial counts only if the node was not a hard target in it (its own mechanism did not act then) and if the value
+    /// and all parents were measured.
+    pub fn training_rows<'a>(
+        &'a self,
+        problem: &'a Problem,
+        node: usize,
+        component: usize,
+    ) -> impl Iterator<Item = (Vec<f64>, f64)> + 'a {
+        self.observations.iter().filter_map(move |observation| {
+            if observation.intervention.target(node).is_some() {
+                return None;
+            }
+            let value = observation.values[problem.slot(node).start + component]?;
+            let mut inputs = Vec::with_capacity(problem.input_dim(node));
+            for &parent in &problem.nodes()[node].parents {
+                for slot in problem.slot(parent) {
+                    inputs.push(observation.values[slot]?);
+                }
+            }
+            inputs.extend(problem.nodes()[node].actions.iter().map(|&a| observation.intervention.actions[a]));
+            Some((inputs, value))
+        })
+    }
+
+    /// The measured reward of every trial in the direction of improvement, with the trial's place.
+    pub fn rewards<'a>(&'a self, problem: &'a Problem) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let slot = problem.slot(problem.reward()).start;
+        let reward = move |o: &Observation| o.values[slot].map(|v| problem.sign() * v);
+        self.observations.iter().enumerate().filter_map(move |(i, o)| reward(o).map(|r| (i, r)))
+    }
+}
+
+/// Checks that an intervention fits the problem.
+///
+/// # Errors
+/// If it has the wrong number of actions, sets a node that cannot be set, or leaves a range. An action may always
+/// be neutral.
+pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
+    if intervention.actions.len() != problem.actions().len() {
+        return Err(DataError::WrongLength {
+            what: "the list of actions".into(),
+            expected: problem.actions().len(),
+            found: intervention.actions.len(),
+        });
+    }
+    for (action, &value) in problem.actions().iter().zip(&intervention.actions) {
+        check_finite(&action.name, value)?;
+        if value != action.neutral {
+            check_range(&action.name, value, action.range)?;
+        }
+    }
+    for (node, values) in &intervention.targets {
+        let Some(node) = problem.nodes().get(*node) else {
+            return Err(DataError::UnknownName {
+                name: format!("number {node}"),
+                known: problem.graph().names().join(", "),
+            });
+        };
+        let Some(ranges) = &node.hard else {
+            return Err(DataError::NotSettable { node: node.name.clone() });
+        };
+        if values.len() != ranges.len() {
+            return Err(DataError::WrongLength {
+                what: format!("the target {}", node.name),
+                expected: ranges.len(),
+                found: values.len(),
+            });
+        }
+        for (&value, &range) in values.iter().zip(ranges) {
+            check_finite(&node.name, value)?;
+            check_range(&node.name, value, range)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_finite(what: &str, value: f64) -> Result<(), DataError> {
+    if value.is_finite() { Ok(()) } else { Err(DataError::NotFinite { what: what.to_owned(), value }) }
+}
+
+fn check_range(what: &str, value: f64, [low, high]: [f64; 2]) -> Result<(), DataError> {
+    // Rounding at the ends is no mistake.
+    let slack = 1e-9 * (high - low);
+    if value >= low - slack && value <= high + slack {
+        Ok(())
+    } else {
+        Err(DataError::OutOfRange { what: what.to_owned(), value, low, high })
+    }
+}

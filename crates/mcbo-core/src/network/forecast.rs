@@ -1,0 +1,100 @@
+//! What the model expects of an intervention, node by node, with bounds.
+
+use crate::quasi::{normal_quantile, sobol};
+use crate::{Intervention, Problem};
+
+use super::{Choice, Network, NoiseSamples, Plan, Workspace, slot_name};
+
+/// Draws of the mechanisms, and noise samples for each.
+const DRAWS: usize = 64;
+const SAMPLES: usize = 8;
+
+/// The expectation of one component of a node under an intervention.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Forecast {
+    /// The node.
+    pub node: usize,
+    /// Its component.
+    pub component: usize,
+    /// Its name, with the component for a vector node.
+    pub name: String,
+    /// The expected value, in the user's units.
+    pub mean: f64,
+    /// Below this with a probability of 5 %, by what is not known of the mechanisms.
+    pub lower: f64,
+    /// Above this with a probability of 5 %.
+    pub upper: f64,
+}
+
+/// The choice an intervention belongs to, every action that is not neutral free.
+fn choice_of(problem: &Problem, intervention: &Intervention) -> Choice {
+    let acting = |&action: &usize| intervention.actions[action] != problem.actions()[action].neutral;
+    Choice {
+        targets: intervention.targets.iter().map(|(node, _)| *node).collect(),
+        actions: (0..problem.actions().len()).filter(acting).collect(),
+    }
+}
+
+impl Network {
+    /// The expected value of every node that matters under an intervention, with bounds of 90 % credibility.
+    ///
+    /// Each mechanism is drawn from its posterior as a whole shifted by a normal multiple of its deviation, and the
+    /// noise is averaged out: bounds are on the expectation, not on a single outcome.
+    pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
+        let plan = Plan::for_prediction(problem, self, &choice_of(problem, intervention));
+        let unit = plan.point(intervention);
+        let mut points = Vec::with_capacity(DRAWS * plan.dim());
+        for draw in 0..DRAWS {
+            points.extend_from_slice(&unit);
+            let extra = plan.dim() - unit.len();
+            points.extend((0..extra).map(|k| normal_quantile(sobol(draw as u32, k as u32, seed ^ 0x0f0f))));
+        }
+        let noise = NoiseSamples::new(&plan, SAMPLES, seed);
+        let (mut workspace, mut values) = (Workspace::default(), Vec::new());
+        self.rollout(&plan, &points, 1.0, &noise, &mut workspace, &mut values, &mut []);
+        let mut forecasts = Vec::new();
+        for (index, step) in plan.steps.iter().enumerate() {
+            for component in 0..step.components {
+                let values = workspace.values(index, component);
+                let draws = if plan.dim() == 0 { 1 } else { DRAWS };
+                let per = values.len() / draws;
+                let mut means: Vec<f64> =
+                    values.chunks_exact(per).map(|chunk| chunk.iter().sum::<f64>() / per as f64).collect();
+                means.sort_by(f64::total_cmp);
+                let quantile = |q: f64| means[((means.len() - 1) as f64 * q).round() as usize];
+                forecasts.push(Forecast {
+                    node: step.node,
+                    component,
+                    name: slot_name(problem, step.node, component),
+                    mean: means.iter().sum::<f64>() / means.len() as f64,
+                    lower: quantile(0.05),
+                    upper: quantile(0.95),
+                });
+            }
+        }
+        forecasts
+    }
+
+    /// The value of every component that the optimistic model expects at a decision vector, as `(name, value)`.
+    pub(crate) fn optimistic_values(
+        &self,
+        problem: &Problem,
+        plan: &Plan,
+        point: &[f64],
+        beta: f64,
+        seed: u64,
+    ) -> Vec<(String, f64)> {
+        let noise = NoiseSamples::new(plan, 32, seed);
+        let (mut workspace, mut values) = (Workspace::default(), Vec::new());
+        self.rollout(plan, point, beta, &noise, &mut workspace, &mut values, &mut []);
+        let mut named = Vec::new();
+        for (index, step) in plan.steps.iter().enumerate() {
+            for component in 0..step.components {
+                let values = workspace.values(index, component);
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                named.push((slot_name(problem, step.node, component), mean));
+            }
+        }
+        named
+    }
+}

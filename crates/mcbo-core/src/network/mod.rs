@@ -1,0 +1,551 @@
+//! The fitted system: one set of Gaussian processes per node, in the user's units at its border.
+
+mod forecast;
+mod plan;
+mod rollout;
+
+use mcbo_gp::{GpError, GpSet, GpSpec, Inference, Kernel, Mean, Member, Noise as GpNoise, Priors, Rows};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::{Components, Data, Expr, Intervention, Noise, Problem};
+
+pub use forecast::Forecast;
+pub use plan::{Choice, Plan};
+pub use rollout::{NoiseSamples, Workspace};
+
+/// Which priors the hyper-parameters have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PriorPreset {
+    /// The authors' gamma priors.
+    Reference,
+    /// Log-normal priors that grow with the root of the dimension.
+    DimensionScaled,
+}
+
+/// How parents are scaled before a node's process sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParentScaling {
+    /// By the smallest and largest value seen.
+    MinMax,
+    /// By the declared range where there is one (`do` or `range`), else by the values seen.
+    Declared,
+}
+
+/// Everything about the model that is a matter of choice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelSettings {
+    /// Hyper-parameters at their maximum a posteriori, or marginalised.
+    pub inference: Inference,
+    /// Priors of the hyper-parameters.
+    pub priors: PriorPreset,
+    /// Scaling of parents.
+    pub scaling: ParentScaling,
+    /// Noise variance of a noiseless node, relative to the variance of its values.
+    pub noise_floor: f64,
+}
+
+impl ModelSettings {
+    /// The settings of the paper's experiments: the authors' priors, MAP, min-max scaling.
+    pub fn paper() -> Self {
+        Self {
+            inference: Inference::default(),
+            priors: PriorPreset::Reference,
+            scaling: ParentScaling::MinMax,
+            noise_floor: 1e-6,
+        }
+    }
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            inference: Inference::Samples {
+                count: 4,
+                moves: 1,
+                burn_in: 8,
+                alternatives: vec![Kernel::leaf(mcbo_gp::Leaf::SquaredExponential)],
+            },
+            priors: PriorPreset::DimensionScaled,
+            scaling: ParentScaling::Declared,
+            noise_floor: 1e-6,
+        }
+    }
+}
+
+/// What a model remembers from one round to the next: the hyper-parameters of every node's sets.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ModelMemory {
+    nodes: Vec<Vec<Vec<Member>>>,
+}
+
+/// Something about a fit that the user should know.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelWarning {
+    /// A jitter was needed to factorise a covariance.
+    #[error(
+        "{node}: a jitter of {jitter:e} was added to the covariance; hint: the rows may be duplicates, or the noise is declared too small"
+    )]
+    Jitter {
+        /// The node.
+        node: String,
+        /// The jitter, as a fraction of the mean variance.
+        jitter: f64,
+    },
+    /// A node has no rows to learn from.
+    #[error(
+        "{node}: no row to learn from yet, its prediction is the prior; hint: measure it together with its parents"
+    )]
+    NoRows {
+        /// The node.
+        node: String,
+    },
+    /// All values of a node are the same.
+    #[error("{node}: all {rows} values are {value}; hint: check the measurement, or drop the node")]
+    Constant {
+        /// The node.
+        node: String,
+        /// How many rows.
+        rows: usize,
+        /// The value.
+        value: f64,
+    },
+}
+
+/// Why a network could not be fitted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("the model of {node} cannot be fitted: {source}")]
+pub struct FitError {
+    /// The node.
+    pub node: String,
+    /// What went wrong.
+    pub source: GpError,
+}
+
+/// An affine map to a process's own units: `(value - shift) / scale`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Affine {
+    pub shift: f64,
+    pub scale: f64,
+}
+
+impl Affine {
+    pub const IDENTITY: Self = Self { shift: 0.0, scale: 1.0 };
+
+    pub fn apply(self, value: f64) -> f64 {
+        (value - self.shift) / self.scale
+    }
+
+    fn of_range([low, high]: [f64; 2]) -> Self {
+        let scale = high - low;
+        Self { shift: low, scale: if scale > 0.0 && scale.is_finite() { scale } else { 1.0 } }
+    }
+
+    fn min_max(values: &[f64]) -> Self {
+        if values.is_empty() {
+            return Self::IDENTITY;
+        }
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self::of_range([low, high])
+    }
+
+    fn standard(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        if values.is_empty() {
+            return Self::IDENTITY;
+        }
+        let shift = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|v| (v - shift) * (v - shift)).sum::<f64>() / (n - 1.0).max(1.0);
+        let scale = variance.sqrt();
+        // Values that are all the same say nothing of the scale but their size.
+        let usable = scale.is_finite() && scale > 1e-12 * shift.abs() && scale > 0.0;
+        let size = if shift != 0.0 { shift.abs() } else { 1.0 };
+        Self { shift, scale: if usable { scale } else { size } }
+    }
+}
+
+/// The noise that children see, per component, in the user's units and centred.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum RealisedNoise {
+    None,
+    Gaussian(f64),
+    Uniform([f64; 2]),
+}
+
+/// Components of a node that share one set of processes.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    pub set: GpSet,
+    pub first: usize,
+    pub rows: usize,
+}
+
+/// The model of one node.
+#[derive(Debug, Clone)]
+pub(crate) struct NodeModel {
+    pub inputs: Vec<Affine>,
+    pub outputs: Vec<Affine>,
+    pub noise: Vec<RealisedNoise>,
+    pub mechanism: Mechanism,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Mechanism {
+    Known(Vec<Expr>),
+    Learned(Vec<Group>),
+}
+
+/// The fitted system.
+///
+/// Nodes without a path to the reward are left out.
+#[derive(Debug, Clone)]
+pub struct Network {
+    pub(crate) nodes: Vec<Option<NodeModel>>,
+    warnings: Vec<ModelWarning>,
+}
+
+impl Network {
+    /// Fits one model per node to the data, beginning from the hyper-parameters of an earlier round.
+    ///
+    /// # Errors
+    /// If a node's covariance cannot be factorised at all.
+    pub fn fit(
+        problem: &Problem,
+        data: &Data,
+        memory: &ModelMemory,
+        settings: &ModelSettings,
+        rng: &mut dyn Rng,
+    ) -> Result<Self, FitError> {
+        let seed: u64 = rng.random();
+        let relevant = problem.graph().ancestors(problem.reward());
+        let fitted = (0..problem.nodes().len())
+            .into_par_iter()
+            .map(|node| {
+                if !relevant[node] {
+                    return Ok((None, Vec::new()));
+                }
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                rng.set_stream(node as u64 + 1);
+                let earlier = memory.nodes.get(node).map_or(&[][..], Vec::as_slice);
+                fit_node(problem, data, node, earlier, settings, &mut rng)
+                    .map(|(model, warnings)| (Some(model), warnings))
+                    .map_err(|source| FitError { node: problem.nodes()[node].name.clone(), source })
+            })
+            .collect::<Result<Vec<_>, FitError>>()?;
+        let (nodes, warnings): (Vec<_>, Vec<_>) = fitted.into_iter().unzip();
+        Ok(Self { nodes, warnings: warnings.into_iter().flatten().collect() })
+    }
+
+    /// What the user should know about the fit.
+    pub fn warnings(&self) -> &[ModelWarning] {
+        &self.warnings
+    }
+
+    /// The hyper-parameters, to begin the next round from.
+    pub fn memory(&self) -> ModelMemory {
+        let of = |node: &Option<NodeModel>| match node.as_ref().map(|n| &n.mechanism) {
+            Some(Mechanism::Learned(groups)) => groups.iter().map(|group| group.set.memory()).collect(),
+            _ => Vec::new(),
+        };
+        ModelMemory { nodes: self.nodes.iter().map(of).collect() }
+    }
+
+    /// Conditions on what a pending trial would give if everything came out as predicted, hyper-parameters unchanged,
+    /// so that several suggestions can be made before the first is measured.
+    pub fn imagine(&mut self, problem: &Problem, intervention: &Intervention) {
+        let values = self.mean_values(problem, intervention);
+        let mut inputs = Vec::new();
+        for (node, model) in self.nodes.iter_mut().enumerate() {
+            let Some(model) = model else { continue };
+            if intervention.target(node).is_some() {
+                continue;
+            }
+            problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
+            inputs.iter_mut().zip(&model.inputs).for_each(|(x, scaling)| *x = scaling.apply(*x));
+            if let Mechanism::Learned(groups) = &mut model.mechanism {
+                for group in groups {
+                    for component in 0..group.set.components() {
+                        let at = group.first + component;
+                        let output = model.outputs[at].apply(values[problem.slot(node).start + at]);
+                        let noise = group.set.noise_variance();
+                        // A number that is not finite would only come from a formula: nothing to learn then.
+                        let _ = group.set.append(&inputs, output, component, noise);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The values of all nodes when every mechanism gives its mean and there is no noise; nodes without a path to the
+    /// reward are 0.
+    pub fn mean_values(&self, problem: &Problem, intervention: &Intervention) -> Vec<f64> {
+        let mut values = vec![0.0; problem.slots()];
+        let (mut inputs, mut scratch) = (Vec::new(), mcbo_gp::Scratch::default());
+        let mut prediction = mcbo_gp::Prediction::default();
+        for &node in problem.graph().order() {
+            let slot = problem.slot(node);
+            if let Some(set) = intervention.target(node) {
+                values[slot].copy_from_slice(set);
+                continue;
+            }
+            let Some(model) = &self.nodes[node] else { continue };
+            problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
+            match &model.mechanism {
+                Mechanism::Known(formulas) => {
+                    for (at, formula) in slot.zip(formulas) {
+                        values[at] = formula.eval(&inputs);
+                    }
+                }
+                Mechanism::Learned(groups) => {
+                    inputs.iter_mut().zip(&model.inputs).for_each(|(x, scaling)| *x = scaling.apply(*x));
+                    for group in groups {
+                        group.set.predict(&inputs, 1, false, &mut scratch, &mut prediction);
+                        for (component, mean) in prediction.mean.iter().enumerate() {
+                            let output = model.outputs[group.first + component];
+                            values[slot.start + group.first + component] = output.shift + output.scale * mean;
+                        }
+                    }
+                }
+            }
+        }
+        values
+    }
+
+    /// How well each learned node is known: see [`NodeSummary`]. Known formulas and left-out nodes have none.
+    pub fn summaries(&self, problem: &Problem) -> Vec<NodeSummary> {
+        let mut summaries = Vec::new();
+        for (node, model) in self.nodes.iter().enumerate() {
+            let Some(model) = model else { continue };
+            let Mechanism::Learned(groups) = &model.mechanism else { continue };
+            for group in groups {
+                for component in 0..group.set.components() {
+                    let at = group.first + component;
+                    let (spread, error) = group_spread(group, component);
+                    summaries.push(NodeSummary {
+                        node,
+                        component: at,
+                        name: slot_name(problem, node, at),
+                        rows: group.rows / group.set.components(),
+                        uncertainty: spread * model.outputs[at].scale,
+                        explained: (1.0 - error).clamp(0.0, 1.0),
+                        noise: match model.noise[at] {
+                            RealisedNoise::None => 0.0,
+                            RealisedNoise::Gaussian(deviation) => deviation,
+                            RealisedNoise::Uniform([low, high]) => (high - low) / 12.0_f64.sqrt(),
+                        },
+                    });
+                }
+            }
+        }
+        summaries
+    }
+}
+
+/// The name of a component of a node: `leaf`, or `leaf[1]` for a vector node.
+pub fn slot_name(problem: &Problem, node: usize, component: usize) -> String {
+    let Some(node) = problem.nodes().get(node) else { return String::new() };
+    if node.dim == 1 { node.name.clone() } else { format!("{}[{component}]", node.name) }
+}
+
+/// How well one component of a node is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeSummary {
+    /// The node.
+    pub node: usize,
+    /// Its component.
+    pub component: usize,
+    /// Its name.
+    pub name: String,
+    /// Rows it learned from.
+    pub rows: usize,
+    /// Standard deviation of the mechanism, averaged over the inputs seen, in the user's units.
+    pub uncertainty: f64,
+    /// Share of the variance of its values that the mechanism explains, 0 to 1.
+    pub explained: f64,
+    /// Standard deviation of its noise in the user's units.
+    pub noise: f64,
+}
+
+/// Average posterior deviation at the training inputs, and the share of variance left unexplained there.
+fn group_spread(group: &Group, component: usize) -> (f64, f64) {
+    let rows = group.set.members()[0].1.rows();
+    let places: Vec<usize> = (0..rows.len()).filter(|&j| rows.tags(j).0 == component).collect();
+    if places.is_empty() {
+        return (1.0, 1.0);
+    }
+    let columns = places.len();
+    let inputs: Vec<f64> =
+        (0..rows.dim()).flat_map(|k| places.iter().map(move |&j| rows.column(k)[j])).collect();
+    let (mut scratch, mut prediction) = (mcbo_gp::Scratch::default(), mcbo_gp::Prediction::default());
+    group.set.predict(&inputs, columns, false, &mut scratch, &mut prediction);
+    let of = component * columns..(component + 1) * columns;
+    let spread = prediction.variance[of.clone()].iter().map(|v| v.sqrt()).sum::<f64>() / columns as f64;
+    let residual: f64 =
+        prediction.mean[of].iter().zip(&places).map(|(m, &j)| (m - rows.outputs()[j]).powi(2)).sum();
+    let mean = places.iter().map(|&j| rows.outputs()[j]).sum::<f64>() / columns as f64;
+    let total: f64 = places.iter().map(|&j| (rows.outputs()[j] - mean).powi(2)).sum();
+    (spread, if total > 0.0 { residual / total } else { 0.0 })
+}
+
+fn fit_node(
+    problem: &Problem,
+    data: &Data,
+    index: usize,
+    earlier: &[Vec<Member>],
+    settings: &ModelSettings,
+    rng: &mut ChaCha8Rng,
+) -> Result<(NodeModel, Vec<ModelWarning>), GpError> {
+    let node = &problem.nodes()[index];
+    let dim = problem.input_dim(index);
+    if let Some(formulas) = &node.formula {
+        let noise = match node.noise {
+            Noise::None => RealisedNoise::None,
+            Noise::Gaussian(deviation) => RealisedNoise::Gaussian(deviation),
+            Noise::Uniform(range) => RealisedNoise::Uniform(range),
+            Noise::Learn => RealisedNoise::Gaussian(residual_deviation(problem, data, index, formulas)),
+        };
+        let model = NodeModel {
+            inputs: vec![Affine::IDENTITY; dim],
+            outputs: vec![Affine::IDENTITY; node.dim],
+            noise: vec![noise; node.dim],
+            mechanism: Mechanism::Known(formulas.clone()),
+        };
+        return Ok((model, Vec::new()));
+    }
+    let components: Vec<Vec<(Vec<f64>, f64)>> =
+        (0..node.dim).map(|component| data.training_rows(problem, index, component).collect()).collect();
+    let inputs = scale_inputs(problem, index, &components, settings.scaling);
+    let outputs: Vec<Affine> = components
+        .iter()
+        .map(|rows| Affine::standard(&rows.iter().map(|(_, value)| *value).collect::<Vec<_>>()))
+        .collect();
+    let mut warnings = Vec::new();
+    for (component, rows) in components.iter().enumerate() {
+        let name = slot_name(problem, index, component);
+        if rows.is_empty() {
+            warnings.push(ModelWarning::NoRows { node: name });
+        } else if rows.len() > 2 && rows.iter().all(|(_, value)| *value == rows[0].1) {
+            warnings.push(ModelWarning::Constant { node: name, rows: rows.len(), value: rows[0].1 });
+        }
+    }
+    let together = node.components == Components::Coregionalised && node.dim > 1;
+    let groups: Vec<std::ops::Range<usize>> =
+        if together { vec![0..node.dim] } else { (0..node.dim).map(|c| c..c + 1).collect() };
+    let mut fitted = Vec::new();
+    for (g, range) in groups.into_iter().enumerate() {
+        let noise_variance = |component: usize| {
+            let scale = outputs[component].scale;
+            let variance = match node.noise {
+                Noise::None => 0.0,
+                Noise::Gaussian(deviation) => (deviation / scale).powi(2),
+                Noise::Uniform([low, high]) => ((high - low) / scale).powi(2) / 12.0,
+                Noise::Learn => 0.0,
+            };
+            variance.clamp(settings.noise_floor, 1e6)
+        };
+        let noise = match node.noise {
+            Noise::Learn => GpNoise::Learned,
+            _ if range.len() == 1 => GpNoise::Fixed(noise_variance(range.start)),
+            _ => GpNoise::PerRow,
+        };
+        let mut rows = Rows::new(dim);
+        for component in range.clone() {
+            for (input, value) in &components[component] {
+                let scaled: Vec<f64> = input.iter().zip(&inputs).map(|(x, s)| s.apply(*x)).collect();
+                rows.push_full(
+                    &scaled,
+                    outputs[component].apply(*value),
+                    component - range.start,
+                    noise_variance(component),
+                )?;
+            }
+        }
+        let spec = GpSpec {
+            kernel: node.kernel.clone().unwrap_or_default(),
+            dim,
+            components: range.len(),
+            noise,
+            mean: Mean::Profiled,
+            priors: match settings.priors {
+                PriorPreset::Reference => Priors::reference(),
+                PriorPreset::DimensionScaled => Priors::dimension_scaled(dim),
+            },
+        };
+        // A kernel that the user chose is not exchanged for another.
+        let inference = match (&settings.inference, &node.kernel) {
+            (Inference::Samples { count, moves, burn_in, .. }, Some(_)) => Inference::Samples {
+                count: *count,
+                moves: *moves,
+                burn_in: *burn_in,
+                alternatives: Vec::new(),
+            },
+            (inference, _) => inference.clone(),
+        };
+        let memory = earlier.get(g).map_or(&[][..], Vec::as_slice);
+        let set = GpSet::fit(&spec, &rows, memory, &inference, rng)?;
+        if set.jitter() > 0.0 {
+            warnings.push(ModelWarning::Jitter { node: node.name.clone(), jitter: set.jitter() });
+        }
+        fitted.push(Group { set, first: range.start, rows: rows.len() });
+    }
+    let noise = (0..node.dim)
+        .map(|component| match node.noise {
+            Noise::None => RealisedNoise::None,
+            Noise::Gaussian(deviation) => RealisedNoise::Gaussian(deviation),
+            // The learned mechanism absorbs the mean of the noise.
+            Noise::Uniform([low, high]) => RealisedNoise::Uniform([0.5 * (low - high), 0.5 * (high - low)]),
+            Noise::Learn => {
+                let group = fitted.iter().rev().find(|g| g.first <= component);
+                let variance = group.map_or(0.0, |g| g.set.noise_variance());
+                RealisedNoise::Gaussian(variance.sqrt() * outputs[component].scale)
+            }
+        })
+        .collect();
+    Ok((NodeModel { inputs, outputs, noise, mechanism: Mechanism::Learned(fitted) }, warnings))
+}
+
+/// The deviation of a node's values from its known formula.
+fn residual_deviation(problem: &Problem, data: &Data, node: usize, formulas: &[Expr]) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0_f64);
+    for (component, formula) in formulas.iter().enumerate() {
+        for (inputs, value) in data.training_rows(problem, node, component) {
+            let residual = value - formula.eval(&inputs);
+            if residual.is_finite() {
+                sum += residual * residual;
+                count += 1.0;
+            }
+        }
+    }
+    (sum / count.max(1.0)).sqrt()
+}
+
+fn scale_inputs(
+    problem: &Problem,
+    index: usize,
+    components: &[Vec<(Vec<f64>, f64)>],
+    scaling: ParentScaling,
+) -> Vec<Affine> {
+    let node = &problem.nodes()[index];
+    let mut inputs = Vec::with_capacity(problem.input_dim(index));
+    for &parent in &node.parents {
+        let parent = &problem.nodes()[parent];
+        for component in 0..parent.dim {
+            let declared = parent.range.or_else(|| parent.hard.as_ref().map(|ranges| ranges[component]));
+            let seen = || {
+                let k = inputs.len();
+                components.iter().flatten().map(|(input, _)| input[k]).collect::<Vec<f64>>()
+            };
+            let affine = match declared {
+                Some(range) if scaling == ParentScaling::Declared => Affine::of_range(range),
+                _ => Affine::min_max(&seen()),
+            };
+            inputs.push(affine);
+        }
+    }
+    inputs.extend(node.actions.iter().map(|&action| Affine::of_range(problem.actions()[action].range)));
+    inputs
+}

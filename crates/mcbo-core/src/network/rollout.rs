@@ -1,0 +1,378 @@
+//! The differentiable rollout: a batch of decisions through the graph, forward and backward.
+
+use mcbo_gp::{Prediction, Scratch};
+
+use crate::optimism::Inputs;
+use crate::quasi::{normal_quantile, sobol};
+
+use super::plan::{Plan, Source, Step};
+use super::{Mechanism, Network, NodeModel, RealisedNoise};
+
+/// Below this posterior deviation, in standardised units, a node counts as known and its slope as flat.
+const SMALLEST_DEVIATION: f64 = 1e-9;
+
+/// Realisations of the noise of every noisy node, shared by all candidates (common random numbers).
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoiseSamples {
+    /// `[noise row][sample]`, in the user's units.
+    rows: Vec<Vec<f64>>,
+    count: usize,
+}
+
+impl NoiseSamples {
+    /// Quasi-random realisations; one empty sample where the plan has no noise that matters.
+    pub fn new(plan: &Plan, count: usize, seed: u64) -> Self {
+        if !plan.is_noisy() {
+            return Self { rows: plan.noise_kinds.iter().map(|_| vec![0.0]).collect(), count: 1 };
+        }
+        let rows = plan
+            .noise_kinds
+            .iter()
+            .enumerate()
+            .map(|(row, kind)| {
+                let value = |sample: usize| {
+                    let u = sobol(sample as u32, row as u32, seed);
+                    match kind {
+                        RealisedNoise::None => 0.0,
+                        RealisedNoise::Gaussian(deviation) => deviation * normal_quantile(u),
+                        RealisedNoise::Uniform([low, high]) => low + u * (high - low),
+                    }
+                };
+                (0..count).map(value).collect()
+            })
+            .collect();
+        Self { rows, count }
+    }
+
+    /// Number of samples.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
+#[derive(Debug, Default)]
+struct StepState {
+    /// Columns of the inputs, and of the values.
+    columns: usize,
+    value_columns: usize,
+    inputs: Vec<f64>,
+    predictions: Vec<Prediction>,
+    deviation: Vec<f64>,
+    eta: Vec<f64>,
+    value: Vec<f64>,
+    by_value: Vec<f64>,
+}
+
+/// Memory that rollouts reuse; one per thread.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    steps: Vec<StepState>,
+    scratch: Scratch,
+    by_mechanism: Vec<f64>,
+    by_eta: Vec<f64>,
+    by_inputs: Vec<f64>,
+    formula_inputs: Vec<f64>,
+    formula_gradient: Vec<f64>,
+}
+
+impl Workspace {
+    /// The value of a node's component at every column of the last rollout, with the number of columns per candidate.
+    pub(crate) fn values(&self, step: usize, component: usize) -> &[f64] {
+        let state = &self.steps[step];
+        &state.value[component * state.value_columns..(component + 1) * state.value_columns]
+    }
+}
+
+fn refill(buffer: &mut Vec<f64>, len: usize) {
+    buffer.clear();
+    buffer.resize(len, 0.0);
+}
+
+impl Network {
+    /// The optimistic expected reward of a batch of decision vectors (Eq. reparam_acquisition at given `a` and `η`), in the
+    /// direction of improvement.
+    ///
+    /// `points` holds one decision vector after the other. `gradients`, of the same length or empty, receives the
+    /// derivatives by the decision vectors.
+    pub fn rollout(
+        &self,
+        plan: &Plan,
+        points: &[f64],
+        beta: f64,
+        noise: &NoiseSamples,
+        workspace: &mut Workspace,
+        values: &mut Vec<f64>,
+        gradients: &mut [f64],
+    ) {
+        let candidates = if plan.dim() == 0 { 1 } else { points.len() / plan.dim() };
+        let with_gradient = !gradients.is_empty();
+        workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
+        for index in 0..plan.steps.len() {
+            self.forward_step(plan, index, points, candidates, beta, noise, with_gradient, workspace);
+        }
+        values.clear();
+        let Some(last) = plan.steps.len().checked_sub(1) else { return };
+        let state = &workspace.steps[last];
+        let per = state.value_columns / candidates;
+        values.extend(
+            state.value.chunks_exact(per).map(|samples| plan.sign * samples.iter().sum::<f64>() / per as f64),
+        );
+        if !with_gradient {
+            return;
+        }
+        gradients.fill(0.0);
+        for state in &mut workspace.steps[..plan.steps.len()] {
+            refill(&mut state.by_value, state.value.len());
+        }
+        workspace.steps[last].by_value.fill(plan.sign / per as f64);
+        for index in (0..plan.steps.len()).rev() {
+            self.backward_step(plan, index, points, candidates, beta, workspace, gradients);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one inner step of the rollout")]
+    fn forward_step(
+        &self,
+        plan: &Plan,
+        index: usize,
+        points: &[f64],
+        candidates: usize,
+        beta: f64,
+        noise: &NoiseSamples,
+        with_gradient: bool,
+        workspace: &mut Workspace,
+    ) {
+        let step = &plan.steps[index];
+        let Some(model) = &self.nodes[step.node] else { return };
+        let samples = noise.count;
+        let columns = candidates * if step.varies { samples } else { 1 };
+        let spread = step.noisy && samples > 1;
+        let value_columns = candidates * if step.varies || spread { samples } else { 1 };
+        let (before, rest) = workspace.steps.split_at_mut(index);
+        let state = &mut rest[0];
+        (state.columns, state.value_columns) = (columns, value_columns);
+
+        gather_inputs(plan, step, model, points, candidates, before, state);
+        match &model.mechanism {
+            Mechanism::Known(formulas) => {
+                state.predictions.resize_with(1, Prediction::default);
+                let (inputs, gradient) = (&mut workspace.formula_inputs, &mut workspace.formula_gradient);
+                refill(inputs, step.dim);
+                refill(gradient, step.dim);
+                let out = &mut state.predictions[0];
+                refill(&mut out.mean, step.components * columns);
+                refill(
+                    &mut out.mean_jacobian,
+                    if with_gradient { step.components * step.dim * columns } else { 0 },
+                );
+                for s in 0..columns {
+                    for k in 0..step.dim {
+                        inputs[k] = state.inputs[k * columns + s];
+                    }
+                    for (c, formula) in formulas.iter().enumerate() {
+                        out.mean[c * columns + s] = if with_gradient {
+                            let value = formula.eval_with_gradient(inputs, gradient);
+                            for k in 0..step.dim {
+                                out.mean_jacobian[(c * step.dim + k) * columns + s] = gradient[k];
+                            }
+                            value
+                        } else {
+                            formula.eval(inputs)
+                        };
+                    }
+                }
+            }
+            Mechanism::Learned(groups) => {
+                state.predictions.resize_with(groups.len(), Prediction::default);
+                for (group, out) in groups.iter().zip(&mut state.predictions) {
+                    group.set.predict(&state.inputs, columns, with_gradient, &mut workspace.scratch, out);
+                }
+            }
+        }
+
+        // f̃ = μ + β σ η, in the user's units; the noise is realised for the children.
+        refill(&mut state.deviation, step.components * columns);
+        refill(&mut state.eta, step.components * columns);
+        refill(&mut state.value, step.components * value_columns);
+        if let Mechanism::Learned(_) = model.mechanism {
+            if step.eta.is_empty() {
+                state.eta.fill(plan.sign);
+            } else {
+                let per = columns / candidates;
+                let inputs = Inputs { values: &state.inputs, dim: step.dim, columns };
+                for candidate in 0..candidates {
+                    let parameters = &points[candidate * plan.dim()..][step.eta.clone()];
+                    let of = candidate * per..(candidate + 1) * per;
+                    plan.optimism.forward(parameters, inputs, of, step.components, &mut state.eta);
+                }
+            }
+        }
+        for component in 0..step.components {
+            let (prediction, within) = locate(model, &state.predictions, component);
+            let output = model.outputs[component];
+            let repeat = value_columns / columns;
+            for s in 0..columns {
+                let mut value = prediction.mean[within * columns + s];
+                if !prediction.variance.is_empty() {
+                    let at = component * columns + s;
+                    let deviation = prediction.variance[within * columns + s].sqrt();
+                    state.deviation[at] = deviation;
+                    value += beta * deviation * state.eta[at];
+                }
+                let value = output.shift + output.scale * value;
+                state.value[component * value_columns..][s * repeat..(s + 1) * repeat].fill(value);
+            }
+            if step.noisy && (spread || step.varies) {
+                let noise = &noise.rows[step.noise_row + component];
+                let of = &mut state.value[component * value_columns..(component + 1) * value_columns];
+                for chunk in of.chunks_exact_mut(samples) {
+                    chunk.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
+                }
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one inner step of the rollout")]
+    fn backward_step(
+        &self,
+        plan: &Plan,
+        index: usize,
+        points: &[f64],
+        candidates: usize,
+        beta: f64,
+        workspace: &mut Workspace,
+        gradients: &mut [f64],
+    ) {
+        let step = &plan.steps[index];
+        let Some(model) = &self.nodes[step.node] else { return };
+        let Workspace { steps, by_mechanism, by_eta, by_inputs, .. } = workspace;
+        let (before, rest) = steps.split_at_mut(index);
+        let state = &rest[0];
+        let (columns, value_columns) = (state.columns, state.value_columns);
+        let repeat = value_columns / columns;
+        refill(by_mechanism, columns);
+        refill(by_eta, step.components * columns);
+        refill(by_inputs, step.dim * columns);
+        for component in 0..step.components {
+            let (prediction, within) = locate(model, &state.predictions, component);
+            let of = &state.by_value[component * value_columns..(component + 1) * value_columns];
+            let scale = model.outputs[component].scale;
+            for s in 0..columns {
+                by_mechanism[s] = scale * of[s * repeat..(s + 1) * repeat].iter().sum::<f64>();
+            }
+            let learned = !prediction.variance.is_empty();
+            for k in 0..step.dim {
+                let slope = &prediction.mean_jacobian[(within * step.dim + k) * columns..][..columns];
+                let target = &mut by_inputs[k * columns..(k + 1) * columns];
+                for s in 0..columns {
+                    target[s] += by_mechanism[s] * slope[s];
+                }
+                if learned {
+                    let slope = &prediction.variance_jacobian[(within * step.dim + k) * columns..][..columns];
+                    for s in 0..columns {
+                        let at = component * columns + s;
+                        if state.deviation[at] > SMALLEST_DEVIATION {
+                            let by_variance =
+                                by_mechanism[s] * beta * state.eta[at] / (2.0 * state.deviation[at]);
+                            target[s] += by_variance * slope[s];
+                        }
+                    }
+                }
+            }
+            if learned {
+                for s in 0..columns {
+                    by_eta[component * columns + s] =
+                        by_mechanism[s] * beta * state.deviation[component * columns + s];
+                }
+            }
+        }
+        if !step.eta.is_empty() {
+            let per = columns / candidates;
+            let inputs = Inputs { values: &state.inputs, dim: step.dim, columns };
+            for candidate in 0..candidates {
+                let of = candidate * per..(candidate + 1) * per;
+                let parameters = &points[candidate * plan.dim()..][step.eta.clone()];
+                let by_parameters = &mut gradients[candidate * plan.dim()..][step.eta.clone()];
+                plan.optimism.backward(
+                    parameters,
+                    inputs,
+                    of,
+                    step.components,
+                    &state.eta,
+                    by_eta,
+                    by_parameters,
+                    by_inputs,
+                );
+            }
+        }
+        for (k, source) in step.sources.iter().enumerate() {
+            let by_input = &by_inputs[k * columns..(k + 1) * columns];
+            let scale = model.inputs[k].scale;
+            match *source {
+                Source::Constant(_) => {}
+                Source::Variable(variable) => {
+                    let [low, high] = plan.variables[variable].range;
+                    let per = columns / candidates;
+                    for (candidate, chunk) in by_input.chunks_exact(per).enumerate() {
+                        gradients[candidate * plan.dim() + variable] +=
+                            chunk.iter().sum::<f64>() * (high - low) / scale;
+                    }
+                }
+                Source::Computed(parent, component) => {
+                    let parent = &mut before[parent];
+                    let per = columns / parent.value_columns;
+                    let target =
+                        &mut parent.by_value[component * parent.value_columns..][..parent.value_columns];
+                    for (target, chunk) in target.iter_mut().zip(by_input.chunks_exact(per)) {
+                        *target += chunk.iter().sum::<f64>() / scale;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The prediction that holds a component of a node, and the component's place in it.
+fn locate<'a>(model: &NodeModel, predictions: &'a [Prediction], component: usize) -> (&'a Prediction, usize) {
+    match &model.mechanism {
+        Mechanism::Known(_) => (&predictions[0], component),
+        Mechanism::Learned(groups) => {
+            let group = groups.iter().rposition(|group| group.first <= component).unwrap_or(0);
+            (&predictions[group], component - groups[group].first)
+        }
+    }
+}
+
+fn gather_inputs(
+    plan: &Plan,
+    step: &Step,
+    model: &NodeModel,
+    points: &[f64],
+    candidates: usize,
+    before: &[StepState],
+    state: &mut StepState,
+) {
+    let columns = state.columns;
+    refill(&mut state.inputs, step.dim * columns);
+    for (k, source) in step.sources.iter().enumerate() {
+        let target = &mut state.inputs[k * columns..(k + 1) * columns];
+        let scaling = model.inputs[k];
+        match *source {
+            Source::Constant(value) => target.fill(scaling.apply(value)),
+            Source::Variable(variable) => {
+                let [low, high] = plan.variables[variable].range;
+                for (candidate, chunk) in target.chunks_exact_mut(columns / candidates).enumerate() {
+                    let u = points[candidate * plan.dim() + variable];
+                    chunk.fill(scaling.apply(low + u * (high - low)));
+                }
+            }
+            Source::Computed(parent, component) => {
+                let parent = &before[parent];
+                let values = &parent.value[component * parent.value_columns..][..parent.value_columns];
+                for (chunk, value) in target.chunks_exact_mut(columns / parent.value_columns).zip(values) {
+                    chunk.fill(scaling.apply(*value));
+                }
+            }
+        }
+    }
+}

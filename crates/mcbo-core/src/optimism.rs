@@ -1,0 +1,164 @@
+//! How the optimistic model chooses inside the confidence band: parameterisations of `η` (Eq. reparametrization).
+
+use std::ops::Range;
+
+/// The family of functions `η_i(z, a)` that the acquisition maximises over, one per learned node and component.
+///
+/// The reward's own `η` is not part of it: the best value there is always +1 (-1 when minimising).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Optimism {
+    /// One number in [-1, 1] per component. Exact without noise, where the inputs of `η` are fixed by
+    /// the action; with noise the best constant, found as good as the network in trials and far cheaper.
+    #[default]
+    Constant,
+    /// `tanh(w·x + b)` of the node's scaled inputs.
+    Affine,
+    /// The paper's two-layer network with ReLU units, squashed into [-1, 1].
+    Network {
+        /// Number of hidden units.
+        hidden: usize,
+    },
+}
+
+/// The node's scaled inputs for a batch: input `k` of column `s` at `k * columns + s`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inputs<'a> {
+    pub values: &'a [f64],
+    pub dim: usize,
+    pub columns: usize,
+}
+
+impl Inputs<'_> {
+    fn at(&self, k: usize, s: usize) -> f64 {
+        self.values[k * self.columns + s]
+    }
+}
+
+impl Optimism {
+    /// Number of parameters for a node with `dim` inputs and `components` outputs.
+    pub fn parameters(self, dim: usize, components: usize) -> usize {
+        match self {
+            Optimism::Constant => components,
+            Optimism::Affine => components * (dim + 1),
+            Optimism::Network { hidden } => hidden * (dim + 1) + components * (hidden + 1),
+        }
+    }
+
+    /// The box of every parameter.
+    pub fn bound(self) -> f64 {
+        match self {
+            Optimism::Constant => 1.0,
+            Optimism::Affine | Optimism::Network { .. } => 4.0,
+        }
+    }
+
+    /// Writes `η` of component `c` and column `s` to `eta[c * columns + s]` for the columns of one candidate.
+    pub(crate) fn forward(
+        self,
+        parameters: &[f64],
+        inputs: Inputs<'_>,
+        of: Range<usize>,
+        components: usize,
+        eta: &mut [f64],
+    ) {
+        let columns = inputs.columns;
+        match self {
+            Optimism::Constant => {
+                for c in 0..components {
+                    eta[c * columns..][of.clone()].fill(parameters[c]);
+                }
+            }
+            Optimism::Affine => {
+                for c in 0..components {
+                    let w = &parameters[c * (inputs.dim + 1)..(c + 1) * (inputs.dim + 1)];
+                    for s in of.clone() {
+                        let sum: f64 = (0..inputs.dim).map(|k| w[k] * inputs.at(k, s)).sum();
+                        eta[c * columns + s] = (sum + w[inputs.dim]).tanh();
+                    }
+                }
+            }
+            Optimism::Network { hidden } => {
+                let mut units = vec![0.0; hidden];
+                for s in of {
+                    let outer = hidden_units(parameters, inputs, s, &mut units);
+                    for c in 0..components {
+                        let w = &outer[c * (hidden + 1)..(c + 1) * (hidden + 1)];
+                        let sum: f64 = units.iter().zip(w).map(|(u, w)| u.max(0.0) * w).sum();
+                        eta[c * columns + s] = (sum + w[hidden]).tanh();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Turns derivatives by `η` into derivatives by the parameters and the inputs, both added to.
+    #[expect(clippy::too_many_arguments, reason = "the mirror of forward, with its results")]
+    pub(crate) fn backward(
+        self,
+        parameters: &[f64],
+        inputs: Inputs<'_>,
+        of: Range<usize>,
+        components: usize,
+        eta: &[f64],
+        by_eta: &[f64],
+        by_parameters: &mut [f64],
+        by_inputs: &mut [f64],
+    ) {
+        let columns = inputs.columns;
+        match self {
+            Optimism::Constant => {
+                for c in 0..components {
+                    by_parameters[c] += by_eta[c * columns..][of.clone()].iter().sum::<f64>();
+                }
+            }
+            Optimism::Affine => {
+                let width = inputs.dim + 1;
+                for c in 0..components {
+                    for s in of.clone() {
+                        let e = eta[c * columns + s];
+                        let g = by_eta[c * columns + s] * (1.0 - e * e);
+                        for k in 0..inputs.dim {
+                            by_parameters[c * width + k] += g * inputs.at(k, s);
+                            by_inputs[k * columns + s] += g * parameters[c * width + k];
+                        }
+                        by_parameters[c * width + inputs.dim] += g;
+                    }
+                }
+            }
+            Optimism::Network { hidden } => {
+                let (dim, first) = (inputs.dim, hidden * (inputs.dim + 1));
+                let (mut units, mut by_units) = (vec![0.0; hidden], vec![0.0; hidden]);
+                for s in of {
+                    let outer = hidden_units(parameters, inputs, s, &mut units);
+                    by_units.fill(0.0);
+                    for c in 0..components {
+                        let e = eta[c * columns + s];
+                        let g = by_eta[c * columns + s] * (1.0 - e * e);
+                        for h in 0..hidden {
+                            by_parameters[first + c * (hidden + 1) + h] += g * units[h].max(0.0);
+                            by_units[h] += g * outer[c * (hidden + 1) + h];
+                        }
+                        by_parameters[first + c * (hidden + 1) + hidden] += g;
+                    }
+                    for h in (0..hidden).filter(|&h| units[h] > 0.0) {
+                        for k in 0..dim {
+                            by_parameters[h * (dim + 1) + k] += by_units[h] * inputs.at(k, s);
+                            by_inputs[k * columns + s] += by_units[h] * parameters[h * (dim + 1) + k];
+                        }
+                        by_parameters[h * (dim + 1) + dim] += by_units[h];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Pre-activations of the hidden layer; returns the parameters of the outer layer.
+fn hidden_units<'a>(parameters: &'a [f64], inputs: Inputs<'_>, s: usize, units: &mut [f64]) -> &'a [f64] {
+    let width = inputs.dim + 1;
+    for (h, unit) in units.iter_mut().enumerate() {
+        let w = &parameters[h * width..(h + 1) * width];
+        *unit = (0..inputs.dim).map(|k| w[k] * inputs.at(k, s)).sum::<f64>() + w[inputs.dim];
+    }
+    &parameters[units.len() * width..]
+}

@@ -1,0 +1,194 @@
+//! A problem in code, a few lines long.
+
+use mcbo_gp::Kernel;
+
+use super::draft::{At, Draft, DraftAction, DraftNode, DraftRanges, Field, Formulas};
+use super::{Components, Noise, Problem, ProblemErrors, check};
+
+/// A problem in the making; see [`Problem::builder`].
+#[derive(Debug, Clone)]
+pub struct ProblemBuilder {
+    draft: Draft,
+}
+
+/// A node in the making; see [`ProblemBuilder::node`].
+#[derive(Debug, Clone)]
+pub struct NodeBuilder {
+    node: DraftNode,
+}
+
+fn given<T>(value: T) -> Field<T> {
+    Field::Given(value.into())
+}
+
+fn names<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Vec<At<String>> {
+    names.into_iter().map(|name| name.into().into()).collect()
+}
+
+/// Counts that do not fit are kept too large, so that the checks refuse them.
+fn count(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+impl ProblemBuilder {
+    pub(super) fn new(name: String) -> Self {
+        Self { draft: Draft { name: given(name), ..Draft::default() } }
+    }
+
+    /// Adds an action with its range; not acting is 0, or the start of the range when 0 lies outside.
+    #[must_use]
+    pub fn action(mut self, name: impl Into<String>, range: [f64; 2]) -> Self {
+        let action = DraftAction { name: name.into().into(), range: given(range), neutral: Field::Missing };
+        self.draft.actions.push(action);
+        self
+    }
+
+    /// Adds an action with its range and the value that means not acting.
+    #[must_use]
+    pub fn action_with_neutral(mut self, name: impl Into<String>, range: [f64; 2], neutral: f64) -> Self {
+        let action = DraftAction { name: name.into().into(), range: given(range), neutral: given(neutral) };
+        self.draft.actions.push(action);
+        self
+    }
+
+    /// Adds a node, described by `describe`. Parents may be added before or after their children.
+    #[must_use]
+    pub fn node(
+        mut self,
+        name: impl Into<String>,
+        describe: impl FnOnce(NodeBuilder) -> NodeBuilder,
+    ) -> Self {
+        let node = DraftNode { name: name.into().into(), ..DraftNode::default() };
+        self.draft.nodes.push(describe(NodeBuilder { node }).node);
+        self
+    }
+
+    /// Makes a node the reward; large is good.
+    #[must_use]
+    pub fn maximize(mut self, node: impl Into<String>) -> Self {
+        self.draft.maximize = given(node.into());
+        self
+    }
+
+    /// Makes a node the reward; small is good.
+    #[must_use]
+    pub fn minimize(mut self, node: impl Into<String>) -> Self {
+        self.draft.minimize = given(node.into());
+        self
+    }
+
+    /// Limits the hard targets plus the actions away from neutral in one trial.
+    #[must_use]
+    pub fn max_interventions(mut self, limit: usize) -> Self {
+        self.draft.max_interventions = given(count(limit));
+        self
+    }
+
+    /// Restricts the target sets of hard interventions to these.
+    #[must_use]
+    pub fn sets<S: Into<String>, I: IntoIterator<Item = S>>(
+        mut self,
+        sets: impl IntoIterator<Item = I>,
+    ) -> Self {
+        self.draft.sets = given(sets.into_iter().map(|set| names(set).into()).collect());
+        self
+    }
+
+    /// Considers only the target sets that can be best, instead of all minimal ones.
+    #[must_use]
+    pub fn possibly_optimal(mut self, only: bool) -> Self {
+        self.draft.possibly_optimal = given(only);
+        self
+    }
+
+    /// Gives a node its mechanism in the simulator: one formula, or an array of one per component.
+    #[must_use]
+    pub fn simulate(mut self, node: impl Into<String>, formulas: impl Into<Formulas>) -> Self {
+        let entry = (At::from(node.into()), given(formulas.into()));
+        match &mut self.draft.simulator {
+            Field::Given(simulator) => simulator.value.push(entry),
+            missing => *missing = given(vec![entry]),
+        }
+        self
+    }
+
+    /// Checks everything.
+    ///
+    /// # Errors
+    /// All mistakes at once.
+    pub fn build(self) -> Result<Problem, ProblemErrors> {
+        check::check(&self.draft, Vec::new()).map_err(|errors| ProblemErrors::new(errors, None))
+    }
+}
+
+impl NodeBuilder {
+    /// The nodes it reads.
+    #[must_use]
+    pub fn parents<S: Into<String>>(mut self, parents: impl IntoIterator<Item = S>) -> Self {
+        self.node.parents = names(parents);
+        self
+    }
+
+    /// The actions it reads.
+    #[must_use]
+    pub fn actions<S: Into<String>>(mut self, actions: impl IntoIterator<Item = S>) -> Self {
+        self.node.actions = names(actions);
+        self
+    }
+
+    /// The number of components; 1 unless said otherwise.
+    #[must_use]
+    pub fn dim(mut self, dim: usize) -> Self {
+        self.node.dim = given(count(dim));
+        self
+    }
+
+    /// The noise of every component; learned unless said otherwise.
+    #[must_use]
+    pub fn noise(mut self, noise: Noise) -> Self {
+        self.node.noise = given(noise);
+        self
+    }
+
+    /// Lets the node be set, every component within this range.
+    #[must_use]
+    pub fn hard(mut self, range: [f64; 2]) -> Self {
+        self.node.hard = given(DraftRanges::One(range));
+        self
+    }
+
+    /// Lets the node be set, each component within its own range.
+    #[must_use]
+    pub fn hard_each(mut self, ranges: impl IntoIterator<Item = [f64; 2]>) -> Self {
+        self.node.hard = given(DraftRanges::Each(ranges.into_iter().map(At::from).collect()));
+        self
+    }
+
+    /// A known mechanism: one formula, or an array of one per component.
+    #[must_use]
+    pub fn formula(mut self, formulas: impl Into<Formulas>) -> Self {
+        self.node.formula = given(formulas.into());
+        self
+    }
+
+    /// The covariance of the mechanism that is learned.
+    #[must_use]
+    pub fn kernel(mut self, kernel: &Kernel) -> Self {
+        self.node.kernel = given(kernel.to_string());
+        self
+    }
+
+    /// How the components are learned.
+    #[must_use]
+    pub fn components(mut self, components: Components) -> Self {
+        self.node.components = given(components);
+        self
+    }
+
+    /// The values that are plausible for every component.
+    #[must_use]
+    pub fn range(mut self, range: [f64; 2]) -> Self {
+        self.node.range = given(range);
+        self
+    }
+}

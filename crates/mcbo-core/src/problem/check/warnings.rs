@@ -1,0 +1,57 @@
+//! What is odd about a problem that has passed all checks.
+
+use crate::problem::diagnostics::ProblemWarning;
+use crate::problem::draft::Draft;
+use crate::problem::{Noise, Problem};
+
+pub(super) fn warnings(
+    problem: &Problem,
+    draft: &Draft,
+    repeated: Option<Vec<Vec<usize>>>,
+) -> Vec<ProblemWarning> {
+    let mut warnings = Vec::new();
+    let effective = problem.graph.ancestors(problem.reward);
+    for (index, node) in problem.nodes.iter().enumerate() {
+        let name = || node.name.clone();
+        if !effective[index] {
+            warnings.push(ProblemWarning::NodeWithoutEffect { node: name() });
+        }
+        if let Noise::Uniform([lo, hi]) = node.noise {
+            let mean = 0.5 * (lo + hi);
+            if mean.abs() > 1e-9 * (hi - lo) {
+                warnings.push(ProblemWarning::NoiseNotCentred { node: name(), mean });
+            }
+        }
+        if node.dim == 1 && draft.nodes[index].components.given().is_some() {
+            warnings.push(ProblemWarning::ComponentsOfScalar { node: name() });
+        }
+        if let (Some(hard), Some([lo, hi])) = (&node.hard, node.range)
+            && hard.iter().any(|range| range[0] < lo || range[1] > hi)
+        {
+            warnings.push(ProblemWarning::SetOutsideRange { node: name() });
+        }
+    }
+    for (index, action) in problem.actions.iter().enumerate() {
+        let mut readers =
+            problem.nodes.iter().zip(&effective).filter(|(node, _)| node.actions.contains(&index));
+        if !readers.any(|(_, &effective)| effective) {
+            warnings.push(ProblemWarning::ActionWithoutEffect { action: action.name.clone() });
+        }
+    }
+    let available = problem.settable().len() + problem.actions.len();
+    if let Some(limit) = problem.max_interventions.filter(|&limit| limit > available) {
+        warnings.push(ProblemWarning::LimitWithoutEffect { limit, available });
+    }
+    let named = |set: &[usize]| set.iter().map(|&node| problem.nodes[node].name.clone()).collect();
+    for set in problem.sets.iter().flatten() {
+        let ancestors = problem.graph.ancestors_cut(problem.reward, set);
+        let enough: Vec<usize> = set.iter().copied().filter(|&member| ancestors[member]).collect();
+        if enough.len() < set.len() {
+            warnings.push(ProblemWarning::SetNotMinimal { set: named(set), enough: named(&enough) });
+        }
+    }
+    for set in repeated.iter().flatten() {
+        warnings.push(ProblemWarning::RepeatedSet { set: named(set) });
+    }
+    warnings
+}

@@ -1,0 +1,129 @@
+//! A problem as it was written, before anything about it is known to be right.
+
+use std::ops::Range;
+
+use super::{Components, Noise};
+
+/// A value and the bytes of the file it came from, if it came from a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct At<T> {
+    pub(super) value: T,
+    pub(super) span: Option<Range<usize>>,
+}
+
+impl<T> At<T> {
+    pub(super) fn new(value: T, span: Range<usize>) -> Self {
+        Self { value, span: Some(span) }
+    }
+}
+
+impl<T> From<T> for At<T> {
+    fn from(value: T) -> Self {
+        Self { value, span: None }
+    }
+}
+
+/// One formula per component of a node, as text.
+///
+/// It is made from one text or from an array or vector of texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Formulas(pub(super) Vec<At<String>>);
+
+impl From<&str> for Formulas {
+    fn from(text: &str) -> Self {
+        Self(vec![text.to_owned().into()])
+    }
+}
+
+impl From<String> for Formulas {
+    fn from(text: String) -> Self {
+        Self(vec![text.into()])
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for Formulas {
+    fn from(texts: [&str; N]) -> Self {
+        Self(texts.iter().map(|text| (*text).to_owned().into()).collect())
+    }
+}
+
+impl From<Vec<String>> for Formulas {
+    fn from(texts: Vec<String>) -> Self {
+        Self(texts.into_iter().map(At::from).collect())
+    }
+}
+
+/// A field that may be missing, or there but already reported as wrong.
+///
+/// The difference keeps one mistake from being reported twice.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) enum Field<T> {
+    #[default]
+    Missing,
+    Broken,
+    Given(At<T>),
+}
+
+impl<T> Field<T> {
+    pub(super) fn given(&self) -> Option<&At<T>> {
+        match self {
+            Field::Given(at) => Some(at),
+            _ => None,
+        }
+    }
+}
+
+/// The ranges of `do`, as written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum DraftRanges {
+    /// One range for every component.
+    One([f64; 2]),
+    /// One range per component.
+    Each(Vec<At<[f64; 2]>>),
+}
+
+/// Target sets by the names of their members.
+pub(super) type DraftSets = Vec<At<Vec<At<String>>>>;
+
+/// What the simulator says about each node.
+pub(super) type DraftSimulator = Vec<(At<String>, Field<Formulas>)>;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct DraftNode {
+    pub(super) name: At<String>,
+    pub(super) parents: Vec<At<String>>,
+    pub(super) actions: Vec<At<String>>,
+    /// Whether something about the parents or actions could not be read.
+    pub(super) inputs_broken: bool,
+    pub(super) dim: Field<i64>,
+    pub(super) noise: Field<Noise>,
+    pub(super) hard: Field<DraftRanges>,
+    pub(super) formula: Field<Formulas>,
+    pub(super) kernel: Field<String>,
+    pub(super) components: Field<Components>,
+    pub(super) range: Field<[f64; 2]>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct DraftAction {
+    pub(super) name: At<String>,
+    pub(super) range: Field<[f64; 2]>,
+    pub(super) neutral: Field<f64>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Draft {
+    pub(super) name: Field<String>,
+    pub(super) maximize: Field<String>,
+    pub(super) minimize: Field<String>,
+    pub(super) nodes: Vec<DraftNode>,
+    pub(super) actions: Vec<DraftAction>,
+    /// Whether `nodes`, or one of them, could not be read at all.
+    pub(super) nodes_broken: bool,
+    /// Whether `actions`, or one of them, could not be read at all.
+    pub(super) actions_broken: bool,
+    pub(super) max_interventions: Field<i64>,
+    pub(super) sets: Field<DraftSets>,
+    pub(super) possibly_optimal: Field<bool>,
+    pub(super) simulator: Field<DraftSimulator>,
+}

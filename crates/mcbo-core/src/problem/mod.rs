@@ -1,0 +1,255 @@
+//! What is known before the first experiment: nodes, actions, ranges, noise, constraints.
+//!
+//! A [`Problem`] comes from a TOML file ([`Problem::from_toml`]) or from code ([`Problem::builder`]); both go
+//! through the same checks, which find all mistakes at once. After that nothing in it can be invalid.
+
+mod builder;
+mod check;
+mod diagnostics;
+mod draft;
+mod parse;
+mod render;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use mcbo_gp::Kernel;
+
+use crate::expr::Expr;
+use crate::graph::Graph;
+use crate::intervention::Intervention;
+use crate::simulator::Simulator;
+
+pub use builder::{NodeBuilder, ProblemBuilder};
+pub use diagnostics::{Diagnostic, ProblemError, ProblemErrors, ProblemWarning};
+pub use draft::Formulas;
+
+/// Whether a large or a small reward is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Large is good.
+    Maximize,
+    /// Small is good.
+    Minimize,
+}
+
+/// The randomness that is added to a node, independently for every node, component and trial.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Noise {
+    /// The node is a fixed function of its inputs.
+    None,
+    /// Normal with mean zero and this standard deviation, positive and finite.
+    Gaussian(f64),
+    /// Uniform between two finite ends, the lower first.
+    Uniform([f64; 2]),
+    /// Not known: normal with a standard deviation that is learned.
+    #[default]
+    Learn,
+}
+
+/// How the components of a vector node are learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Components {
+    /// Each for itself.
+    #[default]
+    Independent,
+    /// Together, so that what is seen of one informs the others.
+    Coregionalised,
+}
+
+/// A variable of the system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Its name: an identifier that is unique among nodes and actions.
+    pub name: String,
+    /// The nodes it reads, in the order they were declared.
+    pub parents: Vec<usize>,
+    /// The actions it reads, in the order they were declared.
+    pub actions: Vec<usize>,
+    /// The number of its components, at least 1.
+    pub dim: usize,
+    /// The noise of every component.
+    pub noise: Noise,
+    /// Where it may be set: one range per component, if it is a target of hard interventions.
+    pub hard: Option<Vec<[f64; 2]>>,
+    /// Its mechanism, one formula per component, if it is known.
+    pub formula: Option<Vec<Expr>>,
+    /// The covariance of its mechanism, if the user chose one.
+    pub kernel: Option<Kernel>,
+    /// How its components are learned.
+    pub components: Components,
+    /// The values that are plausible for every component, if the user declared them.
+    pub range: Option<[f64; 2]>,
+}
+
+/// Something that can be chosen in every trial and that feeds nodes (a soft intervention).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Action {
+    /// Its name: an identifier that is unique among nodes and actions.
+    pub name: String,
+    /// The values it can take.
+    pub range: [f64; 2],
+    /// The value that means not acting; it may lie outside the range.
+    pub neutral: f64,
+}
+
+/// A checked problem.
+///
+/// ```
+/// use mcbo_core::{Noise, Problem};
+/// let problem = Problem::builder("p")
+///     .action("a", [0.0, 1.0])
+///     .node("x", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1)))
+///     .node("y", |n| n.parents(["x"]))
+///     .maximize("y")
+///     .build()?;
+/// assert_eq!(problem.reward(), 1);
+/// # Ok::<(), mcbo_core::ProblemErrors>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    name: String,
+    graph: Graph,
+    nodes: Vec<Node>,
+    actions: Vec<Action>,
+    /// Where each node's components start in a flat vector, and the total at the end.
+    offsets: Vec<usize>,
+    reward: usize,
+    direction: Direction,
+    max_interventions: Option<usize>,
+    sets: Option<Vec<Vec<usize>>>,
+    possibly_optimal: bool,
+    simulator: Option<Simulator>,
+    warnings: Vec<ProblemWarning>,
+}
+
+impl Problem {
+    /// Reads a problem file.
+    ///
+    /// # Errors
+    /// All mistakes of the file at once, each with its place.
+    ///
+    #[doc = include_str!("format.md")]
+    pub fn from_toml(text: &str) -> Result<Self, ProblemErrors> {
+        parse::parse(text)
+    }
+
+    /// Starts a problem in code.
+    pub fn builder(name: impl Into<String>) -> ProblemBuilder {
+        ProblemBuilder::new(name.into())
+    }
+
+    /// The problem's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The causal graph; its nodes have the indices of [`nodes`](Self::nodes).
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// All nodes, in the order they were declared.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// All actions, in the order they were declared.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// The node that is optimised; it has one component and cannot be set.
+    pub fn reward(&self) -> usize {
+        self.reward
+    }
+
+    /// Whether the reward is maximised or minimised.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// The factor that makes large rewards good: 1 to maximise, -1 to minimise.
+    pub fn sign(&self) -> f64 {
+        match self.direction {
+            Direction::Maximize => 1.0,
+            Direction::Minimize => -1.0,
+        }
+    }
+
+    /// How many hard targets and actions away from neutral one trial may have (`eq:cardinality_constraints`).
+    pub fn max_interventions(&self) -> Option<usize> {
+        self.max_interventions
+    }
+
+    /// The target sets the user allows, if restricted: sorted node indices, no set twice.
+    pub fn sets(&self) -> Option<&[Vec<usize>]> {
+        self.sets.as_deref()
+    }
+
+    /// Whether only sets that can be best are to be considered, instead of all minimal sets.
+    pub fn possibly_optimal(&self) -> bool {
+        self.possibly_optimal
+    }
+
+    /// The nodes that can be set, in increasing order.
+    pub fn settable(&self) -> Vec<usize> {
+        (0..self.nodes.len()).filter(|&node| self.nodes[node].hard.is_some()).collect()
+    }
+
+    /// The simulator, if the problem has one.
+    pub fn simulator(&self) -> Option<&Simulator> {
+        self.simulator.as_ref()
+    }
+
+    /// The total number of components of all nodes.
+    pub fn slots(&self) -> usize {
+        self.offsets.last().copied().unwrap_or(0)
+    }
+
+    /// Where a node's components live in a flat vector of [`slots`](Self::slots) values.
+    pub fn slot(&self, node: usize) -> Range<usize> {
+        self.offsets[node]..self.offsets[node + 1]
+    }
+
+    /// The node with this name.
+    pub fn node_index(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// The action with this name.
+    pub fn action_index(&self, name: &str) -> Option<usize> {
+        self.actions.iter().position(|action| action.name == name)
+    }
+
+    /// How many numbers a node's mechanism reads: the components of its parents in their order, then its actions.
+    pub fn input_dim(&self, node: usize) -> usize {
+        let node = &self.nodes[node];
+        node.parents.iter().map(|&parent| self.nodes[parent].dim).sum::<usize>() + node.actions.len()
+    }
+
+    /// Gathers the inputs of a node's mechanism from the values of all nodes and actions.
+    ///
+    /// `inputs` is cleared first; its length becomes [`input_dim`](Self::input_dim).
+    pub fn gather_inputs(&self, node: usize, values: &[f64], actions: &[f64], inputs: &mut Vec<f64>) {
+        inputs.clear();
+        for &parent in &self.nodes[node].parents {
+            inputs.extend_from_slice(&values[self.slot(parent)]);
+        }
+        inputs.extend(self.nodes[node].actions.iter().map(|&action| actions[action]));
+    }
+
+    /// What is odd about the problem without being wrong.
+    pub fn warnings(&self) -> &[ProblemWarning] {
+        &self.warnings
+    }
+
+    /// Doing nothing: no targets, every action neutral.
+    pub fn neutral_intervention(&self) -> Intervention {
+        Intervention {
+            targets: Vec::new(),
+            actions: self.actions.iter().map(|action| action.neutral).collect(),
+        }
+    }
+}

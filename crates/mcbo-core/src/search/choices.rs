@@ -1,0 +1,179 @@
+//! The discrete part of the search: which nodes to set and which actions to use.
+
+use crate::network::Choice;
+use crate::{Intervention, Problem};
+
+/// More choices than this are not enumerated.
+pub const ENUMERATION_LIMIT: usize = 300;
+
+/// The allowed target sets of hard interventions, pruned to those that can matter.
+///
+/// Without a restriction in the problem these are the minimal intervention sets (or the possibly-optimal ones on
+/// request). Of sets that the user listed, one that is not minimal is dropped if its minimal core is listed
+/// too. `None` if there are more than `limit`.
+pub fn target_sets(problem: &Problem, limit: usize) -> Option<Vec<Vec<usize>>> {
+    let (graph, reward) = (problem.graph(), problem.reward());
+    if let Some(sets) = problem.sets() {
+        let core = |set: &Vec<usize>| {
+            let relevant = graph.ancestors_cut(reward, set);
+            set.iter().copied().filter(|&node| relevant[node]).collect::<Vec<_>>()
+        };
+        return Some(
+            sets.iter().filter(|set| core(set) == **set || !sets.contains(&core(set))).cloned().collect(),
+        );
+    }
+    let settable = problem.settable();
+    if problem.possibly_optimal() {
+        return graph.possibly_optimal_sets(reward, &settable, limit);
+    }
+    match problem.max_interventions() {
+        Some(most) => graph.minimal_sets_up_to(reward, &settable, most, limit),
+        None => graph.minimal_sets(reward, &settable, limit),
+    }
+}
+
+/// Actions that reach the reward when these targets are set, in increasing order.
+pub(crate) fn useful_actions(problem: &Problem, targets: &[usize]) -> Vec<usize> {
+    let relevant = problem.graph().ancestors_cut(problem.reward(), targets);
+    let feeds = |action: usize| {
+        (0..problem.nodes().len()).any(|node| {
+            relevant[node] && !targets.contains(&node) && problem.nodes()[node].actions.contains(&action)
+        })
+    };
+    (0..problem.actions().len()).filter(|&action| feeds(action)).collect()
+}
+
+/// Whether "not acting" is apart from all values of the range, so that it is a choice of its own.
+pub(crate) fn is_switch(problem: &Problem, action: usize) -> bool {
+    let action = &problem.actions()[action];
+    action.neutral < action.range[0] || action.neutral > action.range[1]
+}
+
+/// All choices that are not dominated by a larger one (Eq. cardinality_constraints); `None` if there are more than
+/// `limit`.
+pub fn enumerate(problem: &Problem, limit: usize) -> Option<Vec<Choice>> {
+    let most = problem.max_interventions().unwrap_or(usize::MAX);
+    let mut choices = Vec::new();
+    for targets in target_sets(problem, limit)? {
+        if targets.len() > most {
+            continue;
+        }
+        let room = most - targets.len();
+        let useful = useful_actions(problem, &targets);
+        let (switches, always): (Vec<usize>, Vec<usize>) =
+            useful.iter().partition(|&&action| is_switch(problem, action));
+        // An action whose neutral value lies in its range costs nothing while there is room for it.
+        let mut push = |mut actions: Vec<usize>| {
+            actions.sort_unstable();
+            choices.push(Choice { targets: targets.clone(), actions });
+            choices.len() <= limit
+        };
+        if switches.is_empty() && useful.len() <= room {
+            if !push(useful) {
+                return None;
+            }
+            continue;
+        }
+        let largest = room.min(useful.len());
+        for size in 0..=largest {
+            let complete = subsets(&useful, size, &mut |subset| {
+                let dominated = size < largest && always.iter().any(|action| !subset.contains(action));
+                dominated || push(subset.to_vec())
+            });
+            if !complete {
+                return None;
+            }
+        }
+    }
+    choices.sort();
+    choices.dedup();
+    Some(choices)
+}
+
+/// Visits all subsets of a size in lexicographic order until `visit` says stop; returns whether it never did.
+fn subsets(items: &[usize], size: usize, visit: &mut dyn FnMut(&[usize]) -> bool) -> bool {
+    fn grow(
+        items: &[usize],
+        size: usize,
+        from: usize,
+        chosen: &mut Vec<usize>,
+        visit: &mut dyn FnMut(&[usize]) -> bool,
+    ) -> bool {
+        if chosen.len() == size {
+            return visit(chosen);
+        }
+        for i in from..items.len() {
+            if items.len() - i < size - chosen.len() {
+                break;
+            }
+            chosen.push(items[i]);
+            let go_on = grow(items, size, i + 1, chosen, visit);
+            chosen.pop();
+            if !go_on {
+                return false;
+            }
+        }
+        true
+    }
+    grow(items, size, 0, &mut Vec::new(), visit)
+}
+
+/// Whether an intervention could have come from this choice: the same targets, and every other action neutral.
+pub(crate) fn belongs(problem: &Problem, choice: &Choice, intervention: &Intervention) -> bool {
+    intervention.targets.iter().map(|(node, _)| *node).eq(choice.targets.iter().copied())
+        && problem.actions().iter().enumerate().all(|(index, action)| {
+            let value = intervention.actions[index];
+            if choice.actions.contains(&index) {
+                value >= action.range[0] && value <= action.range[1]
+            } else {
+                value == action.neutral
+            }
+        })
+}
+
+/// A choice during growth: members are targets and actions alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Target(usize),
+    Action(usize),
+}
+
+/// Everything that can be part of a choice.
+pub(crate) fn parts(problem: &Problem) -> Vec<Part> {
+    let targets = problem.settable().into_iter().map(Part::Target);
+    targets.chain((0..problem.actions().len()).map(Part::Action)).collect()
+}
+
+/// The choice with the given parts, completed by the actions that cost nothing, or `None` if it is not allowed or
+/// has a part without effect.
+pub(crate) fn compose(problem: &Problem, parts: &[Part]) -> Option<Choice> {
+    let mut choice = Choice::default();
+    for part in parts {
+        match *part {
+            Part::Target(node) => choice.targets.push(node),
+            Part::Action(action) => choice.actions.push(action),
+        }
+    }
+    choice.targets.sort_unstable();
+    choice.actions.sort_unstable();
+    let most = problem.max_interventions().unwrap_or(usize::MAX);
+    if parts.len() > most || !problem.graph().is_minimal(problem.reward(), &choice.targets) {
+        return None;
+    }
+    if problem.sets().is_some_and(|sets| !sets.contains(&choice.targets)) {
+        return None;
+    }
+    let useful = useful_actions(problem, &choice.targets);
+    if choice.actions.iter().any(|action| !useful.contains(action)) {
+        return None;
+    }
+    if problem.max_interventions().is_none() {
+        for action in useful {
+            if !is_switch(problem, action) && !choice.actions.contains(&action) {
+                choice.actions.push(action);
+            }
+        }
+        choice.actions.sort_unstable();
+    }
+    Some(choice)
+}

@@ -1,0 +1,205 @@
+//! The continuous part of the search: screening, multistart quasi-Newton in lock-step, stochastic ascent.
+
+use mcbo_gp::optimize::{Minimizer, StopRule};
+use rayon::prelude::*;
+
+use crate::acquisition::Acquisition;
+use crate::network::Workspace;
+use crate::quasi::{normal_quantile, sobol};
+
+/// Points evaluated in one batch of a screening.
+const SCREEN_BLOCK: usize = 64;
+/// Starts that climb in lock-step. Fixed, so that results do not depend on the number of threads.
+const CLIMB_BLOCK: usize = 8;
+
+/// A decision vector with its value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Scored {
+    pub point: Vec<f64>,
+    pub value: f64,
+}
+
+pub(crate) fn by_value(a: &Scored, b: &Scored) -> std::cmp::Ordering {
+    b.value.total_cmp(&a.value)
+}
+
+/// Values of many points, forward only.
+pub(crate) fn score(acquisition: &dyn Acquisition, points: Vec<Vec<f64>>) -> Vec<Scored> {
+    let blocks: Vec<Vec<f64>> = points
+        .par_chunks(SCREEN_BLOCK)
+        .map_init(Workspace::default, |workspace, block| {
+            let mut values = Vec::new();
+            acquisition.evaluate(&block.concat(), workspace, &mut values, &mut []);
+            values
+        })
+        .collect();
+    let values = blocks.into_iter().flatten();
+    let usable = |value: f64| if value.is_nan() { f64::NEG_INFINITY } else { value };
+    points.into_iter().zip(values).map(|(point, value)| Scored { point, value: usable(value) }).collect()
+}
+
+/// Quasi-random decision vectors: the variables in the unit box, auxiliary variables across theirs; a share of them
+/// close to known good places.
+pub(crate) fn raw_points(
+    acquisition: &dyn Acquisition,
+    count: usize,
+    around: &[Vec<f64>],
+    seed: u64,
+) -> Vec<Vec<f64>> {
+    let (lower, upper) = acquisition.bounds();
+    let decisions = acquisition.decisions();
+    let near = if around.is_empty() { 0 } else { count / 4 };
+    let mut points: Vec<Vec<f64>> = (0..count - near)
+        .map(|i| {
+            (0..lower.len())
+                .map(|k| lower[k] + (upper[k] - lower[k]) * sobol(i as u32, k as u32, seed))
+                .collect()
+        })
+        .collect();
+    for i in 0..near {
+        let center = &around[i % around.len()];
+        // Scales from a tenth of the range down to a thousandth.
+        let scale = 0.1 * 0.1_f64.powf(2.0 * (i / around.len()) as f64 / (near / around.len()).max(1) as f64);
+        let coordinate = |k: usize| {
+            let u = sobol(i as u32, k as u32, seed ^ 0xa5a5_5a5a);
+            if k < decisions {
+                (center[k] + scale * normal_quantile(u)).clamp(0.0, 1.0)
+            } else {
+                lower[k] + (upper[k] - lower[k]) * u
+            }
+        };
+        points.push((0..lower.len()).map(coordinate).collect());
+    }
+    points
+}
+
+/// The best points that are not close to a better one, so that starts do not crowd one peak.
+pub(crate) fn spread_out(mut scored: Vec<Scored>, decisions: usize, count: usize) -> Vec<Scored> {
+    scored.sort_by(by_value);
+    let distance = |a: &Scored, b: &Scored| {
+        (0..decisions).fold(0.0_f64, |largest, k| largest.max((a.point[k] - b.point[k]).abs()))
+    };
+    let mut chosen: Vec<Scored> = Vec::with_capacity(count);
+    let mut spare: Vec<Scored> = Vec::new();
+    for candidate in scored {
+        if chosen.len() == count {
+            break;
+        }
+        if chosen.iter().all(|other| distance(&candidate, other) > 0.08) {
+            chosen.push(candidate);
+        } else {
+            spare.push(candidate);
+        }
+    }
+    let missing = count - chosen.len();
+    chosen.extend(spare.into_iter().take(missing));
+    chosen
+}
+
+/// Two stages of quasi-Newton: a few evaluations for every start, many for the best of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stages {
+    /// Evaluations of every start.
+    pub first: usize,
+    /// Starts that go on.
+    pub finalists: usize,
+    /// Further evaluations of each of those.
+    pub second: usize,
+}
+
+/// Climbs from every start on fixed noise samples; returns the places reached, best first.
+pub(crate) fn climb(acquisition: &dyn Acquisition, starts: Vec<Scored>, stages: Stages) -> Vec<Scored> {
+    let (lower, upper) = acquisition.bounds();
+    if lower.is_empty() {
+        return starts;
+    }
+    let rule = StopRule {
+        evaluations: stages.first,
+        value_tolerance: 1e-8,
+        gradient_tolerance: 0.0,
+        first_step: 0.05,
+    };
+    let begin = |start: &Scored| Minimizer::new(start.point.clone(), lower.clone(), upper.clone(), rule);
+    let mut searches: Vec<Minimizer> = starts.iter().map(begin).collect();
+    lock_step(acquisition, &mut searches);
+    if stages.second > 0 {
+        searches.sort_by(|a, b| a.best().1.total_cmp(&b.best().1));
+        for search in searches.iter_mut().take(stages.finalists) {
+            search.extend(stages.second);
+        }
+        lock_step(acquisition, &mut searches[..stages.finalists.min(starts.len())]);
+    }
+    let mut reached: Vec<Scored> = searches
+        .iter()
+        .map(|search| {
+            let (point, value) = search.best();
+            Scored {
+                point: point.to_vec(),
+                value: if value.is_finite() { -value } else { f64::NEG_INFINITY },
+            }
+        })
+        .collect();
+    reached.sort_by(by_value);
+    reached
+}
+
+fn lock_step(acquisition: &dyn Acquisition, searches: &mut [Minimizer]) {
+    searches.par_chunks_mut(CLIMB_BLOCK).for_each_init(Workspace::default, |workspace, block| {
+        let (mut points, mut gradients, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            points.clear();
+            let running: Vec<usize> = (0..block.len()).filter(|&i| !block[i].is_done()).collect();
+            if running.is_empty() {
+                break;
+            }
+            for &i in &running {
+                points.extend_from_slice(block[i].query());
+            }
+            gradients.clear();
+            gradients.resize(points.len(), 0.0);
+            acquisition.evaluate(&points, workspace, &mut values, &mut gradients);
+            gradients.iter_mut().for_each(|g| *g = -*g);
+            let dim = points.len() / running.len();
+            for (row, &i) in running.iter().enumerate() {
+                block[i].tell(-values[row], &gradients[row * dim..(row + 1) * dim]);
+            }
+        }
+    });
+}
+
+/// Stochastic ascent (Adam) with fresh noise samples in every step, from every start.
+pub(crate) fn ascend<'a>(
+    fresh: &(dyn Fn(u64) -> Box<dyn Acquisition + 'a> + Sync),
+    starts: &[Scored],
+    steps: usize,
+    rate: f64,
+) -> Vec<Vec<f64>> {
+    let blocks: Vec<Vec<Vec<f64>>> = starts
+        .par_chunks(CLIMB_BLOCK)
+        .map_init(Workspace::default, |workspace, block| {
+            let mut points: Vec<f64> = block.iter().flat_map(|start| start.point.clone()).collect();
+            let (mut first, mut second) = (vec![0.0_f64; points.len()], vec![0.0_f64; points.len()]);
+            let (mut gradients, mut values) = (vec![0.0_f64; points.len()], Vec::new());
+            let dim = points.len() / block.len();
+            for step in 0..steps {
+                let acquisition = fresh(step as u64);
+                let (lower, upper) = acquisition.bounds();
+                acquisition.evaluate(&points, workspace, &mut values, &mut gradients);
+                // The gradient is brought to unit size, since the reward's units are arbitrary.
+                let t = (step + 1) as i32;
+                let rate = rate * (1.0 - step as f64 / steps as f64).max(0.05);
+                for i in 0..points.len() {
+                    let g = if gradients[i].is_finite() { gradients[i] } else { 0.0 };
+                    first[i] = 0.9 * first[i] + 0.1 * g;
+                    second[i] = 0.99 * second[i] + 0.01 * g * g;
+                    let (m, v) = (first[i] / (1.0 - 0.9_f64.powi(t)), second[i] / (1.0 - 0.99_f64.powi(t)));
+                    let width = upper[i % dim] - lower[i % dim];
+                    let moved = points[i] + rate * width * m / (v.sqrt() + 1e-300);
+                    points[i] = moved.clamp(lower[i % dim], upper[i % dim]);
+                }
+            }
+            points.chunks_exact(dim).map(<[f64]>::to_vec).collect()
+        })
+        .collect();
+    blocks.into_iter().flatten().collect()
+}

@@ -1,0 +1,340 @@
+//! Maximising an acquisition over target sets, supports and values.
+
+mod choices;
+mod climb;
+
+use rayon::prelude::*;
+
+use crate::acquisition::{Acquisition, AcquisitionFactory};
+use crate::network::Choice;
+use crate::{Intervention, Problem};
+
+pub use choices::{ENUMERATION_LIMIT, enumerate, target_sets};
+pub use climb::Stages;
+
+pub(crate) use choices::{Part, compose, parts};
+
+use choices::belongs;
+use climb::{Scored, ascend, by_value, climb, raw_points, score, spread_out};
+
+/// How starts climb.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ascent {
+    /// Bounded quasi-Newton on fixed noise samples.
+    QuasiNewton(Stages),
+    /// Adam with fresh noise samples in every step.
+    Stochastic {
+        /// Steps of every start.
+        steps: usize,
+        /// Step size relative to the range of a variable.
+        rate: f64,
+    },
+}
+
+/// How much work a search does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SearchSettings {
+    /// Points screened per choice: this many, and as many again for every decision.
+    pub screened: usize,
+    /// Starts per choice: this many, and as many again for every two decisions.
+    pub starts: usize,
+    /// How they climb.
+    pub ascent: Ascent,
+    /// Noise samples while climbing.
+    pub samples: usize,
+    /// Noise samples while screening.
+    pub screening_samples: usize,
+    /// Noise samples, not used before, that rank the finalists.
+    pub ranking_samples: usize,
+    /// Choices beyond this number are searched greedily instead of one by one.
+    pub enumeration_limit: usize,
+}
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        Self {
+            screened: 96,
+            starts: 6,
+            ascent: Ascent::QuasiNewton(Stages { first: 12, finalists: 4, second: 60 }),
+            samples: 32,
+            screening_samples: 8,
+            ranking_samples: 128,
+            enumeration_limit: ENUMERATION_LIMIT,
+        }
+    }
+}
+
+impl SearchSettings {
+    /// The same search with `factor` times the screened points and starts, all of them climbed to the end.
+    pub fn intensified(&self, factor: usize) -> Self {
+        let ascent = match self.ascent {
+            Ascent::QuasiNewton(stages) => {
+                Ascent::QuasiNewton(Stages { finalists: stages.finalists * factor, ..stages })
+            }
+            stochastic => stochastic,
+        };
+        Self { screened: self.screened * factor, starts: self.starts * factor, ascent, ..*self }
+    }
+
+    fn scaled(&self, per: usize, decisions: usize, step: usize) -> usize {
+        per + per * decisions / step
+    }
+}
+
+/// A place the search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Targets and free actions.
+    pub choice: Choice,
+    /// The decision vector, auxiliary variables included.
+    pub point: Vec<f64>,
+    /// The acquisition there, on the ranking samples.
+    pub value: f64,
+    /// What it means for the user.
+    pub intervention: Intervention,
+}
+
+/// Everything a search needs beside its budget.
+pub struct SearchTask<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// The acquisition of a choice.
+    pub factory: &'a AcquisitionFactory<'a>,
+    /// Known good interventions: each is a start of its choice.
+    pub warm: &'a [Intervention],
+    /// Seed of all quasi-random points and noise samples.
+    pub seed: u64,
+    /// Told when the search enters a stage, for whoever measures.
+    pub on_stage: &'a (dyn Fn(Stage) + Sync),
+}
+
+/// A part of the search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Quasi-random points are evaluated.
+    Screening,
+    /// Starts climb.
+    Climbing,
+    /// Finalists are compared on fresh samples.
+    Ranking,
+}
+
+/// Seeds of the parts of a search, so that no part sees another's numbers.
+const SCREEN_SEED: u64 = 0x51ed_270b_7f4a_7c15;
+const RANK_SEED: u64 = 0xd1b5_4a32_d192_ed03;
+
+/// Maximises the acquisition over all choices: the places found, best first, at least one.
+///
+/// Choices are enumerated where they are few; otherwise sets grow greedily, one target or action at a time, with exchanges.
+/// The result does not depend on the number of threads.
+pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Found> {
+    let choices = enumerate(task.problem, settings.enumeration_limit).unwrap_or_else(|| grow(task, settings));
+    let settings = share_budget(settings, choices.len());
+    (task.on_stage)(Stage::Screening);
+    let screened: Vec<(Box<dyn Acquisition + '_>, Vec<Scored>)> =
+        choices.par_iter().map(|choice| screen(task, choice, &settings, &[])).collect();
+    (task.on_stage)(Stage::Climbing);
+    let reached: Vec<Vec<Scored>> = screened
+        .into_par_iter()
+        .map(|(acquisition, starts)| climb_all(task, acquisition.as_ref(), starts, &settings))
+        .collect();
+    (task.on_stage)(Stage::Ranking);
+    rank(task, &choices, reached, &settings)
+}
+
+/// With many choices each gets less, so that the whole stays affordable.
+fn share_budget(settings: &SearchSettings, choices: usize) -> SearchSettings {
+    let share = |count: usize, least: usize| (count * 6 / choices.max(6)).max(least.min(count));
+    SearchSettings { screened: share(settings.screened, 16), starts: share(settings.starts, 2), ..*settings }
+}
+
+fn screen<'a>(
+    task: &SearchTask<'a>,
+    choice: &Choice,
+    settings: &SearchSettings,
+    extra: &[Vec<f64>],
+) -> (Box<dyn Acquisition + 'a>, Vec<Scored>) {
+    let factory = task.factory;
+    let coarse = factory(choice, settings.screening_samples, task.seed);
+    let decisions = coarse.decisions();
+    let dim = coarse.bounds().0.len();
+    let complete = |mut unit: Vec<f64>| {
+        unit.resize(dim, 0.0);
+        unit
+    };
+    let warm: Vec<Vec<f64>> = task
+        .warm
+        .iter()
+        .filter(|intervention| belongs(task.problem, choice, intervention))
+        .map(|intervention| complete(coarse.point(intervention)))
+        .chain(extra.iter().cloned().map(complete))
+        .collect();
+    let count = settings.scaled(settings.screened, decisions, 1);
+    let starts = settings.scaled(settings.starts, decisions, 2);
+    let points = if dim == 0 {
+        vec![Vec::new()]
+    } else {
+        raw_points(coarse.as_ref(), count, &warm, task.seed ^ SCREEN_SEED)
+    };
+    let mut chosen = spread_out(score(coarse.as_ref(), points), decisions, starts.min(count));
+    chosen.extend(score(coarse.as_ref(), warm));
+    let fine = if coarse.is_noisy() { factory(choice, settings.samples, task.seed) } else { coarse };
+    (fine, chosen)
+}
+
+fn climb_all(
+    task: &SearchTask<'_>,
+    acquisition: &dyn Acquisition,
+    starts: Vec<Scored>,
+    settings: &SearchSettings,
+) -> Vec<Scored> {
+    match settings.ascent {
+        Ascent::QuasiNewton(stages) => climb(acquisition, starts, stages),
+        Ascent::Stochastic { steps, rate } => {
+            let fresh = |step: u64| {
+                (task.factory)(acquisition.choice(), settings.samples, task.seed.wrapping_add(step + 1))
+            };
+            let points = ascend(&fresh, &starts, steps, rate);
+            let mut reached = score(acquisition, points);
+            reached.sort_by(by_value);
+            reached
+        }
+    }
+}
+
+/// Compares the best places of all choices on samples that none was optimised on.
+fn rank(
+    task: &SearchTask<'_>,
+    choices: &[Choice],
+    reached: Vec<Vec<Scored>>,
+    settings: &SearchSettings,
+) -> Vec<Found> {
+    const FINALISTS: usize = 4;
+    let mut all: Vec<Found> = choices
+        .par_iter()
+        .zip(reached)
+        .map(|(choice, reached)| {
+            let seed = task.seed ^ RANK_SEED;
+            let fresh = (task.factory)(choice, settings.ranking_samples, seed);
+            let points: Vec<Vec<f64>> =
+                reached.into_iter().take(FINALISTS).map(|scored| scored.point).collect();
+            score(fresh.as_ref(), points)
+                .into_iter()
+                .map(|Scored { point, value }| Found {
+                    choice: choice.clone(),
+                    intervention: fresh.intervention(task.problem, &point),
+                    point,
+                    value,
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
+        .flatten()
+        .collect();
+    all.sort_by(|a, b| b.value.total_cmp(&a.value));
+    all
+}
+
+/// Finds promising choices without enumerating them: grow from nothing by the part that helps most, then
+/// exchange parts while that helps. Returns every choice that was ever best, for the full search.
+fn grow(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Choice> {
+    let small = SearchSettings {
+        screened: 24,
+        starts: 2,
+        ascent: Ascent::QuasiNewton(Stages { first: 10, finalists: 1, second: 20 }),
+        ..*settings
+    };
+    let problem = task.problem;
+    let evaluate = |candidates: Vec<(Vec<Part>, Choice)>, from: &Option<(Choice, Vec<f64>)>| {
+        let mut scored: Vec<(Vec<Part>, Choice, Scored)> = candidates
+            .into_par_iter()
+            .map(|(members, choice)| {
+                let extra: Vec<Vec<f64>> =
+                    from.iter().map(|(old, point)| carry_over(problem, old, point, &choice)).collect();
+                let (acquisition, starts) = screen(task, &choice, &small, &extra);
+                let best = climb_all(task, acquisition.as_ref(), starts, &small).into_iter().next();
+                let best = best.unwrap_or(Scored { point: Vec::new(), value: f64::NEG_INFINITY });
+                (members, choice, best)
+            })
+            .collect();
+        scored.sort_by(|a, b| by_value(&a.2, &b.2));
+        scored.into_iter().next()
+    };
+    let all = parts(problem);
+    let mut kept: Vec<Choice> = Vec::new();
+    let mut members: Vec<Part> = Vec::new();
+    let mut best: Option<(Choice, Vec<f64>)> = None;
+    let mut value = f64::NEG_INFINITY;
+    let beginnings: Vec<Vec<Part>> = match problem.sets() {
+        Some(sets) => sets.iter().map(|set| set.iter().map(|&node| Part::Target(node)).collect()).collect(),
+        None => vec![Vec::new()],
+    };
+    let candidates = beginnings
+        .into_iter()
+        .filter_map(|parts| compose(problem, &parts).map(|choice| (parts, choice)))
+        .collect();
+    if let Some((beginning, choice, scored)) = evaluate(candidates, &None) {
+        (members, value) = (beginning, scored.value);
+        best = Some((choice.clone(), scored.point));
+        kept.push(choice);
+    }
+    // Growth, then exchange, until neither helps; the bound only guards against endless exchange on noise.
+    for _ in 0..4 * all.len().max(1) {
+        let absent: Vec<Part> = all.iter().copied().filter(|part| !members.contains(part)).collect();
+        let mut proposals: Vec<Vec<Part>> = absent
+            .iter()
+            .map(|&part| members.iter().copied().chain([part]).collect::<Vec<_>>())
+            .filter(|proposal| compose(problem, proposal).is_some())
+            .collect();
+        if proposals.is_empty() {
+            for out in 0..members.len() {
+                for &part in &absent {
+                    let mut proposal = members.clone();
+                    proposal[out] = part;
+                    proposals.push(proposal);
+                }
+            }
+        }
+        let candidates: Vec<(Vec<Part>, Choice)> = proposals
+            .into_iter()
+            .filter_map(|proposal| compose(problem, &proposal).map(|choice| (proposal, choice)))
+            .collect();
+        let Some((proposal, choice, scored)) = evaluate(candidates, &best) else { break };
+        if scored.value <= value + 1e-9 * value.abs() {
+            break;
+        }
+        (members, value, best) = (proposal, scored.value, Some((choice.clone(), scored.point)));
+        kept.push(choice);
+    }
+    kept.reverse();
+    kept.truncate(6);
+    if kept.is_empty() {
+        kept.push(Choice::default());
+    }
+    kept
+}
+
+/// A start for a new choice: the old one's values where both have the variable, the neutral value or the middle elsewhere.
+fn carry_over(problem: &Problem, old: &Choice, point: &[f64], new: &Choice) -> Vec<f64> {
+    let places = |choice: &Choice| {
+        let mut places = Vec::new();
+        for &target in &choice.targets {
+            places.extend((0..problem.nodes()[target].dim).map(|component| (true, target, component)));
+        }
+        places.extend(choice.actions.iter().map(|&action| (false, action, 0)));
+        places
+    };
+    let known = places(old);
+    places(new)
+        .into_iter()
+        .map(|place| match known.iter().position(|other| *other == place) {
+            Some(index) => point[index],
+            None if place.0 => 0.5,
+            None => {
+                let action = &problem.actions()[place.1];
+                ((action.neutral - action.range[0]) / (action.range[1] - action.range[0])).clamp(0.0, 1.0)
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,114 @@
+//! Who decides: the strategies behind one trait.
+
+mod mcbo;
+mod random;
+
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::network::{FitError, Forecast, ModelMemory, ModelWarning};
+use crate::{Data, Intervention, Problem};
+
+pub use mcbo::{Beta, Mcbo, Recommendation};
+pub use random::{Random, design_point};
+
+/// What a strategy remembers from one round to the next. It is part of the study, so that a resumed study goes on
+/// exactly as an uninterrupted one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Memory {
+    /// Hyper-parameters of the last fit.
+    pub model: ModelMemory,
+    /// The last suggestion.
+    pub last: Option<Intervention>,
+}
+
+/// Everything a strategy may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Trials that were measured.
+    pub data: &'a Data,
+    /// Trials that are under way: they must not be proposed again, and are imagined to come out as predicted.
+    pub pending: &'a [Intervention],
+    /// Trials that could not be run: they must not be proposed again.
+    pub failed: &'a [Intervention],
+    /// What the strategy remembered in the last round.
+    pub memory: &'a Memory,
+}
+
+impl Context<'_> {
+    /// Whether an intervention is the same, to a thousandth of every range, as one that is pending or has failed.
+    pub fn is_taken(&self, candidate: &Intervention) -> bool {
+        self.pending.iter().chain(self.failed).any(|other| same(self.problem, candidate, other))
+    }
+}
+
+/// Whether two interventions are the same to a thousandth of every range.
+pub(crate) fn same(problem: &Problem, a: &Intervention, b: &Intervention) -> bool {
+    const CLOSE: f64 = 1e-3;
+    let close = |x: f64, y: f64, [low, high]: [f64; 2]| (x - y).abs() < CLOSE * (high - low);
+    let actions = problem.actions().iter().zip(a.actions.iter().zip(&b.actions));
+    a.targets.len() == b.targets.len()
+        && actions.into_iter().all(|(action, (x, y))| close(*x, *y, action.range))
+        && a.targets.iter().zip(&b.targets).all(|((node, xs), (other, ys))| {
+            let ranges = problem.nodes()[*node].hard.iter().flatten();
+            node == other && xs.iter().zip(ys).zip(ranges).all(|((x, y), range)| close(*x, *y, *range))
+        })
+}
+
+/// Something the user should know about a suggestion.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// About the fit.
+    #[error(transparent)]
+    Model(#[from] ModelWarning),
+    /// Every other intervention is pending or has failed.
+    #[error(
+        "this intervention is under way or has failed already, and the problem allows no other; hint: wait for the pending trials"
+    )]
+    NothingElse,
+}
+
+/// What to do next, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suggestion {
+    /// What to do, in the user's units.
+    pub intervention: Intervention,
+    /// The name of the strategy; `design` for the initial design.
+    pub strategy: String,
+    /// The acquisition's value: for MCBO the reward that the optimistic model expects, in the direction of improvement.
+    pub acquisition: Option<f64>,
+    /// The width of the confidence band, in standard deviations.
+    pub beta: Option<f64>,
+    /// What the model expects of every node, with bounds.
+    pub predicted: Vec<Forecast>,
+    /// What the optimistic model expects of every node.
+    pub optimistic: Vec<(String, f64)>,
+    /// What the user should know.
+    pub warnings: Vec<Warning>,
+    /// What to remember for the next round.
+    pub memory: Memory,
+}
+
+/// Why there is no suggestion.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuggestError {
+    /// A model could not be fitted.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+}
+
+/// A way to choose the next intervention. The same context and generator give the same suggestion, to the bit.
+pub trait Strategy: Send + Sync {
+    /// A short name.
+    fn name(&self) -> &str;
+
+    /// The next intervention.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data.
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError>;
+}

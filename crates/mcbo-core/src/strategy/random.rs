@@ -1,0 +1,100 @@
+//! Uniformly random interventions, and the quasi-random initial design.
+
+use rand::{Rng, RngExt};
+
+use crate::network::Choice;
+use crate::quasi::sobol;
+use crate::search::{ENUMERATION_LIMIT, Part, compose, enumerate, parts};
+use crate::{Intervention, Problem};
+
+use super::{Context, Strategy, SuggestError, Suggestion, Warning};
+
+/// Uniformly random interventions: a choice at random, then values at random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Random;
+
+impl Strategy for Random {
+    fn name(&self) -> &str {
+        "random"
+    }
+
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+        let choices = enumerate(context.problem, ENUMERATION_LIMIT);
+        let mut draw = || {
+            let choice = match &choices {
+                Some(choices) => choices[rng.random_range(0..choices.len())].clone(),
+                None => random_choice(context.problem, rng),
+            };
+            fill(context.problem, &choice, |_| rng.random())
+        };
+        let mut intervention = draw();
+        for _ in 0..64 {
+            if !context.is_taken(&intervention) {
+                break;
+            }
+            intervention = draw();
+        }
+        let warnings = if context.is_taken(&intervention) { vec![Warning::NothingElse] } else { Vec::new() };
+        Ok(Suggestion {
+            intervention,
+            strategy: self.name().into(),
+            acquisition: None,
+            beta: None,
+            predicted: Vec::new(),
+            optimistic: Vec::new(),
+            warnings,
+            memory: context.memory.clone(),
+        })
+    }
+}
+
+/// Point `index` of the initial design: all choices in turn, their values from a scrambled Sobol sequence.
+pub fn design_point(problem: &Problem, index: usize, seed: u64) -> Intervention {
+    let choice = match enumerate(problem, ENUMERATION_LIMIT) {
+        Some(choices) => choices[index % choices.len()].clone(),
+        None => {
+            use rand::SeedableRng;
+            let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(u64::MAX - index as u64);
+            random_choice(problem, &mut rng)
+        }
+    };
+    fill(problem, &choice, |k| sobol(index as u32, k as u32, seed))
+}
+
+/// The intervention of a choice with the given unit-scaled values.
+fn fill(problem: &Problem, choice: &Choice, mut unit: impl FnMut(usize) -> f64) -> Intervention {
+    let mut next = 0;
+    let mut value = |[low, high]: [f64; 2]| {
+        next += 1;
+        low + (high - low) * unit(next - 1)
+    };
+    let mut intervention = problem.neutral_intervention();
+    for &node in &choice.targets {
+        let values = problem.nodes()[node].hard.iter().flatten().map(|range| value(*range)).collect();
+        intervention.targets.push((node, values));
+    }
+    for &action in &choice.actions {
+        intervention.actions[action] = value(problem.actions()[action].range);
+    }
+    intervention
+}
+
+/// A random choice where there are too many to list: parts are added in random order while they fit.
+fn random_choice(problem: &Problem, rng: &mut dyn Rng) -> Choice {
+    let mut remaining = parts(problem);
+    let size =
+        rng.random_range(0..=problem.max_interventions().unwrap_or(remaining.len()).min(remaining.len()));
+    let mut members: Vec<Part> = match problem.sets() {
+        Some(sets) => sets[rng.random_range(0..sets.len())].iter().map(|&node| Part::Target(node)).collect(),
+        None => Vec::new(),
+    };
+    while members.len() < size && !remaining.is_empty() {
+        let part = remaining.swap_remove(rng.random_range(0..remaining.len()));
+        members.push(part);
+        if compose(problem, &members).is_none() {
+            members.pop();
+        }
+    }
+    compose(problem, &members).unwrap_or_default()
+}

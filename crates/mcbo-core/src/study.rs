@@ -1,0 +1,346 @@
+//! Ask and tell: the state of an optimisation, in memory.
+
+use std::sync::Arc;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::data::{Data, DataError, Observation, check_intervention};
+use crate::search::{ENUMERATION_LIMIT, enumerate};
+use crate::strategy::{
+    Context, Mcbo, Memory, Recommendation, Strategy, SuggestError, Suggestion, design_point,
+};
+use crate::{Intervention, Problem};
+
+/// Where a trial stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialState {
+    /// Proposed, not yet measured.
+    Pending,
+    /// Measured.
+    Complete,
+    /// Could not be run.
+    Failed,
+}
+
+/// One experiment of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Where it stands.
+    pub state: TrialState,
+    /// What is to be done, and why. Trials that were added from outside have no predictions.
+    pub suggestion: Suggestion,
+    /// What was measured, once it is complete.
+    pub values: Option<Vec<Option<f64>>>,
+}
+
+/// Why a study refuses what it is told. The study is as it was then.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// No such trial.
+    #[error("there is no trial {number}; hint: the trials are 1 to {last}")]
+    UnknownTrial {
+        /// The number asked for.
+        number: usize,
+        /// The last trial's number.
+        last: usize,
+    },
+    /// The trial is not pending any more.
+    #[error("trial {number} is {state} already")]
+    NotPending {
+        /// The trial.
+        number: usize,
+        /// Its state.
+        state: &'static str,
+    },
+    /// The observation does not fit.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// No suggestion could be made.
+    #[error(transparent)]
+    Suggest(#[from] SuggestError),
+}
+
+/// An optimisation under way: ask for the next intervention, do it, tell what came out.
+///
+/// ```
+/// use mcbo_core::{Noise, Problem, Study};
+/// let problem = Problem::builder("greenhouse")
+///     .action("water", [0.0, 10.0])
+///     .node("moisture", |n| n.actions(["water"]).noise(Noise::None))
+///     .node("growth", |n| n.parents(["moisture"]).noise(Noise::None))
+///     .maximize("growth")
+///     .build()?;
+/// let mut study = Study::new(problem, 1);
+/// for _ in 0..12 {
+///     let trial = study.ask()?;
+///     let (number, water) = (trial.number, trial.suggestion.intervention.actions[0]);
+///     let moisture = 0.3 + 0.05 * water;
+///     study.tell_named(number, &[("moisture", vec![moisture]), ("growth", vec![1.0 - (moisture - 0.6).powi(2)])])?;
+/// }
+/// let water = study.recommend()?.intervention.actions[0];
+/// assert!((water - 6.0).abs() < 0.5, "{water}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Study {
+    problem: Arc<Problem>,
+    strategy: Arc<dyn Strategy>,
+    advisor: Mcbo,
+    seed: u64,
+    initial: usize,
+    trials: Vec<Trial>,
+    data: Data,
+    memory: Memory,
+}
+
+impl Study {
+    /// A study with the default strategy and an initial design of [`default_initial`] trials.
+    pub fn new(problem: impl Into<Arc<Problem>>, seed: u64) -> Self {
+        Self::with_strategy(problem, Arc::new(Mcbo::default()), seed)
+    }
+
+    /// A study with another strategy.
+    pub fn with_strategy(problem: impl Into<Arc<Problem>>, strategy: Arc<dyn Strategy>, seed: u64) -> Self {
+        let problem = problem.into();
+        let initial = default_initial(&problem);
+        Self {
+            problem,
+            strategy,
+            advisor: Mcbo::default(),
+            seed,
+            initial,
+            trials: Vec::new(),
+            data: Data::new(),
+            memory: Memory::default(),
+        }
+    }
+
+    /// The same study with another number of trials before the strategy decides.
+    pub fn initial(self, trials: usize) -> Self {
+        Self { initial: trials, ..self }
+    }
+
+    /// The same study with another model behind [`Self::recommend`].
+    pub fn advisor(self, advisor: Mcbo) -> Self {
+        Self { advisor, ..self }
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &Arc<Problem> {
+        &self.problem
+    }
+
+    /// All trials, in order.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// What was measured so far.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// Number of trials of the initial design.
+    pub fn initial_trials(&self) -> usize {
+        self.initial
+    }
+
+    fn generator(&self, stream: u64) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(stream);
+        rng
+    }
+
+    fn interventions(&self, state: TrialState) -> Vec<Intervention> {
+        let of = |trial: &&Trial| trial.state == state;
+        self.trials.iter().filter(of).map(|trial| trial.suggestion.intervention.clone()).collect()
+    }
+
+    /// The next trial. Several may be pending at once; none of them is proposed twice.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data.
+    pub fn ask(&mut self) -> Result<&Trial, StudyError> {
+        let number = self.trials.len() + 1;
+        let (pending, failed) =
+            (self.interventions(TrialState::Pending), self.interventions(TrialState::Failed));
+        let context = Context {
+            problem: &self.problem,
+            data: &self.data,
+            pending: &pending,
+            failed: &failed,
+            memory: &self.memory,
+        };
+        // Trials that failed gave nothing: the design goes on until enough have been measured or are under way.
+        let suggestion = if self.data.len() + pending.len() < self.initial {
+            let mut index = number - 1;
+            let mut intervention = design_point(&self.problem, index, self.seed);
+            for _ in 0..64 {
+                if !context.is_taken(&intervention) {
+                    break;
+                }
+                index += 1;
+                intervention = design_point(&self.problem, index, self.seed);
+            }
+            bare_suggestion(intervention, "design", self.memory.clone())
+        } else {
+            self.strategy.suggest(&context, &mut self.generator(number as u64))?
+        };
+        self.memory = suggestion.memory.clone();
+        self.trials.push(Trial { number, state: TrialState::Pending, suggestion, values: None });
+        Ok(&self.trials[number - 1])
+    }
+
+    /// Puts a trial of the caller's own choice under way.
+    ///
+    /// # Errors
+    /// If the intervention does not fit the problem.
+    pub fn enqueue(&mut self, intervention: Intervention) -> Result<&Trial, StudyError> {
+        check_intervention(&self.problem, &intervention)?;
+        let number = self.trials.len() + 1;
+        let suggestion = bare_suggestion(intervention, "enqueued", self.memory.clone());
+        self.trials.push(Trial { number, state: TrialState::Pending, suggestion, values: None });
+        Ok(&self.trials[number - 1])
+    }
+
+    /// Takes what a pending trial gave: the values at the places of [`Problem::slot`], `None` where not measured.
+    ///
+    /// # Errors
+    /// If there is no such pending trial or the values do not fit the problem.
+    pub fn tell(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<(), StudyError> {
+        let place = self.pending_place(number)?;
+        let intervention = self.trials[place].suggestion.intervention.clone();
+        self.data.push(&self.problem, Observation { intervention, values })?;
+        let taken = self.data.observations().last().map(|observation| observation.values.clone());
+        self.trials[place].state = TrialState::Complete;
+        self.trials[place].values = taken;
+        Ok(())
+    }
+
+    /// Takes what a pending trial gave, by the names of the nodes.
+    ///
+    /// # Errors
+    /// As [`Self::tell`], and if a name is unknown.
+    pub fn tell_named(&mut self, number: usize, values: &[(&str, Vec<f64>)]) -> Result<(), StudyError> {
+        let values =
+            values_by_name(&self.problem, values.iter().map(|(name, values)| (*name, values.as_slice())))?;
+        self.tell(number, values)
+    }
+
+    /// Marks a pending trial as one that could not be run. It is not proposed again.
+    ///
+    /// # Errors
+    /// If there is no such pending trial.
+    pub fn fail(&mut self, number: usize) -> Result<(), StudyError> {
+        let place = self.pending_place(number)?;
+        self.trials[place].state = TrialState::Failed;
+        Ok(())
+    }
+
+    /// Adds a trial that was made outside the study: observational or interventional data that exist already.
+    ///
+    /// # Errors
+    /// If the observation does not fit the problem.
+    pub fn add(&mut self, observation: Observation) -> Result<(), StudyError> {
+        self.data.push(&self.problem, observation.clone())?;
+        let values = self.data.observations().last().map(|observation| observation.values.clone());
+        let suggestion = bare_suggestion(observation.intervention, "added", self.memory.clone());
+        let number = self.trials.len() + 1;
+        self.trials.push(Trial { number, state: TrialState::Complete, suggestion, values });
+        Ok(())
+    }
+
+    /// The intervention the model believes in most.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data.
+    pub fn recommend(&self) -> Result<Recommendation, StudyError> {
+        let context = Context {
+            problem: &self.problem,
+            data: &self.data,
+            pending: &[],
+            failed: &[],
+            memory: &self.memory,
+        };
+        Ok(self.advisor.recommend(&context, &mut self.generator(u64::MAX))?)
+    }
+
+    /// The trial with the best measured reward, and that reward in the direction of improvement.
+    pub fn best_trial(&self) -> Option<(&Trial, f64)> {
+        let slot = self.problem.slot(self.problem.reward()).start;
+        let reward =
+            |trial: &Trial| trial.values.as_ref().and_then(|v| v[slot]).map(|v| self.problem.sign() * v);
+        let rewarded = self.trials.iter().filter_map(|trial| reward(trial).map(|r| (trial, r)));
+        rewarded.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    }
+
+    fn pending_place(&self, number: usize) -> Result<usize, StudyError> {
+        match number.checked_sub(1).and_then(|place| self.trials.get(place)) {
+            None => Err(StudyError::UnknownTrial { number, last: self.trials.len() }),
+            Some(trial) => match trial.state {
+                TrialState::Pending => Ok(number - 1),
+                TrialState::Complete => Err(StudyError::NotPending { number, state: "complete" }),
+                TrialState::Failed => Err(StudyError::NotPending { number, state: "failed" }),
+            },
+        }
+    }
+}
+
+fn bare_suggestion(intervention: Intervention, strategy: &str, memory: Memory) -> Suggestion {
+    Suggestion {
+        intervention,
+        strategy: strategy.into(),
+        acquisition: None,
+        beta: None,
+        predicted: Vec::new(),
+        optimistic: Vec::new(),
+        warnings: Vec::new(),
+        memory,
+    }
+}
+
+/// Trials of the initial design: twice the number of things that can be decided, and one; at least one for every
+/// choice of targets while those are few.
+pub fn default_initial(problem: &Problem) -> usize {
+    let settable: usize = problem.settable().iter().map(|&node| problem.nodes()[node].dim).sum();
+    let decisions = problem.actions().len() + settable;
+    let choices = enumerate(problem, ENUMERATION_LIMIT).map_or(0, |choices| choices.len());
+    (2 * decisions + 1).max(if choices <= 10 { choices } else { 0 })
+}
+
+/// Arranges values given by node name; what is not named is not measured.
+///
+/// # Errors
+/// If a name is unknown, a vector has the wrong length or a number is not finite.
+pub fn values_by_name<'a>(
+    problem: &Problem,
+    named: impl IntoIterator<Item = (&'a str, &'a [f64])>,
+) -> Result<Vec<Option<f64>>, DataError> {
+    let mut values = vec![None; problem.slots()];
+    for (name, given) in named {
+        let Some(node) = problem.node_index(name) else {
+            return Err(DataError::UnknownName {
+                name: name.to_owned(),
+                known: problem.graph().names().join(", "),
+            });
+        };
+        let slot = problem.slot(node);
+        if given.len() != slot.len() {
+            return Err(DataError::WrongLength {
+                what: name.to_owned(),
+                expected: slot.len(),
+                found: given.len(),
+            });
+        }
+        for (at, &value) in slot.zip(given) {
+            if !value.is_finite() {
+                return Err(DataError::NotFinite { what: name.to_owned(), value });
+            }
+            values[at] = Some(value);
+        }
+    }
+    Ok(values)
+}

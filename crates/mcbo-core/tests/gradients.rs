@@ -1,0 +1,87 @@
+//! Gradients of the rollout and of the acquisition against finite differences, over random graphs.
+
+mod common;
+
+use common::{Options, SHAPES};
+use mcbo_core::{Acquisition, NoiseSamples, OptimisticReward, Optimism, Plan, Workspace, enumerate};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const FAMILIES: [Optimism; 3] = [Optimism::Constant, Optimism::Affine, Optimism::Network { hidden: 5 }];
+
+/// Compares with central differences of fourth order, to 1e-5 of the gradient's entry, or of a hundredth of the
+/// largest entry where that is smaller.
+fn check(dim: usize, points: &[f64], mut evaluate: impl FnMut(&[f64], &mut Vec<f64>, &mut [f64])) -> Result<(), String> {
+    let (mut values, mut gradients) = (Vec::new(), vec![0.0; points.len()]);
+    evaluate(points, &mut values, &mut gradients);
+    let candidates = values.len();
+    for candidate in 0..candidates {
+        let own = &gradients[candidate * dim..(candidate + 1) * dim];
+        let largest = own.iter().fold(0.0_f64, |m, g| m.max(g.abs())).max(1e-3);
+        for k in 0..dim {
+            let step = 1e-4;
+            let mut at = |h: f64| {
+                let mut moved = points.to_vec();
+                moved[candidate * dim + k] += h;
+                let mut values = Vec::new();
+                evaluate(&moved, &mut values, &mut []);
+                values[candidate]
+            };
+            let numeric = (8.0 * (at(step) - at(-step)) - (at(2.0 * step) - at(-2.0 * step))) / (12.0 * step);
+            if (own[k] - numeric).abs() > 1e-5 * numeric.abs().max(0.01 * largest) {
+                return Err(format!("candidate {candidate}, entry {k}: {} against {numeric}", own[k]));
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn rollouts_over_random_graphs(seed: u64, shape in 0..SHAPES.len(), nodes in 2_usize..12, noisy: bool, vectors: bool,
+                                   hard: bool, formulas: bool, family in 0..FAMILIES.len(), members in 1_usize..4) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let options = Options { shape: SHAPES[shape], nodes, noisy, vectors, hard, formulas };
+        let problem = common::problem(&options, &mut rng);
+        let data = common::data(&problem, 14, &mut rng);
+        let network = common::network(&problem, &data, members, seed);
+        let choices = enumerate(&problem, 10_000).expect("few choices");
+        let choice = &choices[rng.random_range(0..choices.len())];
+        let plan = Plan::new(&problem, &network, choice, FAMILIES[family]);
+        let noise = NoiseSamples::new(&plan, 5, seed);
+        let (lower, upper) = plan.bounds();
+        let points: Vec<f64> = (0..3)
+            .flat_map(|_| {
+                lower.iter().zip(&upper).map(|(l, u)| l + (u - l) * (0.05 + 0.9 * rng.random::<f64>())).collect::<Vec<_>>()
+            })
+            .collect();
+        let mut workspace = Workspace::default();
+        let outcome = check(plan.dim(), &points, |points, values, gradients| {
+            network.rollout(&plan, points, 0.7, &noise, &mut workspace, values, gradients);
+        });
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+}
+
+#[test]
+fn the_acquisition_is_the_rollout_of_its_choice() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let options =
+        Options { shape: common::Shape::Diamond, nodes: 5, noisy: true, vectors: true, hard: true, formulas: true };
+    let problem = common::problem(&options, &mut rng);
+    let data = common::data(&problem, 20, &mut rng);
+    let network = common::network(&problem, &data, 2, 1);
+    for choice in enumerate(&problem, 1000).expect("few choices") {
+        let acquisition = OptimisticReward::new(&problem, &network, &choice, Optimism::Constant, 0.5, 6, 3);
+        let (lower, upper) = acquisition.bounds();
+        let points: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| l + (u - l) * (0.1 + 0.8 * rng.random::<f64>())).collect();
+        let mut workspace = Workspace::default();
+        check(lower.len(), &points, |points, values, gradients| {
+            acquisition.evaluate(points, &mut workspace, values, gradients);
+        })
+        .expect("gradients agree");
+    }
+}

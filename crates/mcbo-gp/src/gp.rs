@@ -5,11 +5,8 @@ use faer::Mat;
 use crate::factor::Weights;
 use crate::likelihood::{Likelihood, noise_of, scaled_columns};
 use crate::simd::{self, dot};
-use crate::spec::{Correlation, Layout, LeafKind, TermLayout};
-use crate::{GpError, GpSpec, Rows, factor};
-
-/// Columns that are predicted together: enough for the matrix products, few enough for the cache.
-const TILE: usize = 64;
+use crate::spec::{Correlation, Layout};
+use crate::{GpError, GpSpec, Rows};
 
 /// The posterior at a batch of inputs: `[component][column]`, with Jacobians `[component][input][column]`.
 #[derive(Debug, Clone, Default)]
@@ -39,44 +36,6 @@ impl Prediction {
     }
 }
 
-/// Memory that predictions reuse; one per thread.
-#[derive(Debug)]
-pub struct Scratch {
-    values: Vec<Mat<f64>>,
-    slopes: Vec<Mat<f64>>,
-    covariance: Mat<f64>,
-    solved: Mat<f64>,
-    weights: Mat<f64>,
-    squared: Vec<f64>,
-    by_mean: Vec<f64>,
-    by_variance: Vec<f64>,
-    coefficient: Vec<f64>,
-    pub(crate) members: Vec<Prediction>,
-}
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Self {
-            values: Vec::new(),
-            slopes: Vec::new(),
-            covariance: Mat::new(),
-            solved: Mat::new(),
-            weights: Mat::new(),
-            squared: Vec::new(),
-            by_mean: Vec::new(),
-            by_variance: Vec::new(),
-            coefficient: Vec::new(),
-            members: Vec::new(),
-        }
-    }
-}
-
-fn reserve(matrix: &mut Mat<f64>, rows: usize) {
-    if matrix.nrows() < rows || matrix.ncols() < TILE {
-        *matrix = Mat::zeros(rows.next_multiple_of(32), TILE);
-    }
-}
-
 /// A Gaussian process with given hyper-parameters, conditioned on rows (Eq. gp_mean and Eq. gp_var).
 ///
 /// The posterior goes through the inverse of the triangular factor, `σ² = k(x,x) - |L⁻¹k|²`, because the shorter way
@@ -99,19 +58,19 @@ fn reserve(matrix: &mut Mat<f64>, rows: usize) {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Gp {
-    spec: GpSpec,
-    layout: Layout,
-    theta: Vec<f64>,
-    rows: Rows,
-    scaled: Vec<Vec<Vec<f64>>>,
+    pub(crate) spec: GpSpec,
+    pub(crate) layout: Layout,
+    pub(crate) theta: Vec<f64>,
+    pub(crate) rows: Rows,
+    pub(crate) scaled: Vec<Vec<Vec<f64>>>,
     /// Variance of every term.
-    variances: Vec<f64>,
+    pub(crate) variances: Vec<f64>,
     /// Inverse lengthscales, `[leaf][input]`.
-    factors: Vec<f64>,
-    correlation: Correlation,
-    inverse: Mat<f64>,
-    alpha: Vec<f64>,
-    mean: f64,
+    pub(crate) factors: Vec<f64>,
+    pub(crate) correlation: Correlation,
+    pub(crate) inverse: Mat<f64>,
+    pub(crate) alpha: Vec<f64>,
+    pub(crate) mean: f64,
     jitter: f64,
     log_marginal: f64,
 }
@@ -204,15 +163,11 @@ impl Gp {
                 column.push(x * (-self.theta[slot]).exp());
             }
         }
-        let mut scratch = Scratch::default();
-        self.covariances(&mut scratch, n, 0, false, |leaf, k| self.scaled[leaf][k][n]);
+        let (covariance, own) = self.covariance_with_rows(input, component, n);
         let mut l = vec![0.0; n];
         for j in 0..n {
-            let k = scratch.covariance.col_as_slice(0)[j]
-                * self.correlation.get(component, self.rows.component[j]);
-            simd::add_scaled(k, &self.inverse.col_as_slice(j)[j..], &mut l[j..]);
+            simd::add_scaled(covariance[j], &self.inverse.col_as_slice(j)[j..], &mut l[j..]);
         }
-        let own = self.prior_variance(|leaf, k| self.scaled[leaf][k][n]);
         let noise = noise_of(&self.spec, &self.theta, &self.rows, n);
         // Rounding can leave nothing of the pivot where the row repeats a known one; the first rung of the ladder.
         let floor = 1e-12 * own.max(f64::MIN_POSITIVE);
@@ -230,219 +185,5 @@ impl Gp {
         let weights = Weights::new(&self.inverse, &self.rows.output, self.spec.mean);
         (self.alpha, self.mean) = (weights.alpha, weights.mean);
         Ok(())
-    }
-
-    /// Mean and variance of the function at a batch of inputs, with Jacobians if wanted.
-    ///
-    /// `inputs` holds input `k` of column `s` at `k * columns + s`. Vector outputs are predicted for every component.
-    pub fn predict(
-        &self,
-        inputs: &[f64],
-        columns: usize,
-        jacobian: bool,
-        scratch: &mut Scratch,
-        out: &mut Prediction,
-    ) {
-        let dim = self.spec.dim;
-        assert_eq!(inputs.len(), dim * columns, "the batch must have {dim} inputs for every column");
-        out.prepare(self.spec.components, dim, columns, jacobian);
-        for first in (0..columns).step_by(TILE) {
-            let width = TILE.min(columns - first);
-            self.predict_tile(inputs, columns, first, width, jacobian, scratch, out);
-        }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "one inner step of predict")]
-    fn predict_tile(
-        &self,
-        inputs: &[f64],
-        columns: usize,
-        first: usize,
-        width: usize,
-        jacobian: bool,
-        scratch: &mut Scratch,
-        out: &mut Prediction,
-    ) {
-        let (n, dim) = (self.rows.len(), self.spec.dim);
-        let scaled =
-            |leaf: usize, k: usize, s: usize| inputs[k * columns + first + s] * self.factors[leaf * dim + k];
-        for s in 0..width {
-            self.covariances(scratch, n, s, jacobian, |leaf, k| scaled(leaf, k, s));
-        }
-        let components = self.spec.components;
-        for component in 0..components {
-            // The correlation with this component scales the rows of the covariance.
-            if components > 1 {
-                let ratio = |j: usize| self.correlation.get(component, self.rows.component[j]);
-                for s in 0..width {
-                    self.combine(scratch, n, s);
-                    for (j, c) in scratch.covariance.col_as_slice_mut(s)[..n].iter_mut().enumerate() {
-                        *c *= ratio(j);
-                    }
-                }
-            }
-            let covariance = scratch.covariance.as_ref().submatrix(0, 0, n, width);
-            factor::lower_times(
-                self.inverse.as_ref(),
-                covariance,
-                scratch.solved.as_mut().submatrix_mut(0, 0, n, width),
-            );
-            if jacobian {
-                factor::lower_transpose_times(
-                    self.inverse.as_ref(),
-                    scratch.solved.as_ref().submatrix(0, 0, n, width),
-                    scratch.weights.as_mut().submatrix_mut(0, 0, n, width),
-                );
-            }
-            for s in 0..width {
-                let at = component * columns + first + s;
-                out.mean[at] = self.mean + dot(&self.alpha, &scratch.covariance.col_as_slice(s)[..n]);
-                let solved = &scratch.solved.col_as_slice(s)[..n];
-                let own = self.prior_variance(|leaf, k| scaled(leaf, k, s));
-                out.variance[at] = (own - dot(solved, solved)).max(0.0);
-                if jacobian {
-                    let base = component * dim * columns + first + s;
-                    self.jacobian(
-                        scratch,
-                        component,
-                        s,
-                        |leaf, k| scaled(leaf, k, s),
-                        |k, mean, variance| {
-                            out.mean_jacobian[base + k * columns] += mean;
-                            out.variance_jacobian[base + k * columns] += variance;
-                        },
-                    );
-                }
-            }
-        }
-    }
-
-    /// Fills column `s` of the leaves' matrices and of the covariance with the training rows (components apart).
-    fn covariances(
-        &self,
-        scratch: &mut Scratch,
-        n: usize,
-        s: usize,
-        slopes: bool,
-        x: impl Fn(usize, usize) -> f64,
-    ) {
-        let leaves = self.layout.leaves.len();
-        if scratch.values.len() < leaves {
-            scratch.values.resize_with(leaves, Mat::new);
-            scratch.slopes.resize_with(leaves, Mat::new);
-        }
-        for matrix in scratch.values[..leaves].iter_mut().chain(&mut scratch.slopes[..leaves]) {
-            reserve(matrix, n);
-        }
-        for matrix in [&mut scratch.covariance, &mut scratch.solved, &mut scratch.weights] {
-            reserve(matrix, n);
-        }
-        for buffer in
-            [&mut scratch.squared, &mut scratch.by_mean, &mut scratch.by_variance, &mut scratch.coefficient]
-        {
-            if buffer.len() < n {
-                buffer.resize(n.next_multiple_of(32), 0.0);
-            }
-        }
-        for (leaf, layout) in self.layout.leaves.iter().enumerate() {
-            let value = &mut scratch.values[leaf].col_as_slice_mut(s)[..n];
-            match layout.kind {
-                LeafKind::Stationary(profile) => {
-                    let squared = &mut scratch.squared[..n];
-                    simd::squared_distances(|k| x(leaf, k), &self.scaled[leaf], 0, squared);
-                    let slope: &mut [f64] =
-                        if slopes { &mut scratch.slopes[leaf].col_as_slice_mut(s)[..n] } else { &mut [] };
-                    simd::profile(profile, squared, value, slope);
-                }
-                LeafKind::Linear => simd::inner_products(|k| x(leaf, k), &self.scaled[leaf], 0, value),
-            }
-        }
-        self.combine(scratch, n, s);
-    }
-
-    /// Column `s` of the covariance from the leaves' values.
-    fn combine(&self, scratch: &mut Scratch, n: usize, s: usize) {
-        let target = &mut scratch.covariance.col_as_slice_mut(s)[..n];
-        target.fill(0.0);
-        for (term, &variance) in self.layout.terms.iter().zip(&self.variances) {
-            if term.leaves.len() == 1 {
-                simd::add_scaled(variance, &scratch.values[term.leaves.start].col_as_slice(s)[..n], target);
-            } else {
-                let product = &mut scratch.squared[..n];
-                product.fill(variance);
-                for leaf in term.leaves.clone() {
-                    let value = &scratch.values[leaf].col_as_slice(s)[..n];
-                    product.iter_mut().zip(value).for_each(|(p, v)| *p *= v);
-                }
-                simd::add_scaled(1.0, product, target);
-            }
-        }
-    }
-
-    /// `k(x, x)`.
-    fn prior_variance(&self, x: impl Fn(usize, usize) -> f64) -> f64 {
-        let term = |(term, variance): (&TermLayout, &f64)| {
-            variance * term.leaves.clone().map(|leaf| self.leaf_at_itself(leaf, &x)).product::<f64>()
-        };
-        self.layout.terms.iter().zip(&self.variances).map(term).sum()
-    }
-
-    fn leaf_at_itself(&self, leaf: usize, x: impl Fn(usize, usize) -> f64) -> f64 {
-        match self.layout.leaves[leaf].kind {
-            LeafKind::Stationary(_) => 1.0,
-            LeafKind::Linear => (0..self.spec.dim).map(|k| x(leaf, k) * x(leaf, k)).sum(),
-        }
-    }
-
-    /// Adds the derivatives by every input at column `s`: `∂μ = Σ_j α_j ∂k_j`, `∂σ² = ∂k(x,x) - 2 Σ_j w_j ∂k_j` with
-    /// `w = K⁻¹k`.
-    fn jacobian(
-        &self,
-        scratch: &mut Scratch,
-        component: usize,
-        s: usize,
-        x: impl Fn(usize, usize) -> f64,
-        mut add: impl FnMut(usize, f64, f64),
-    ) {
-        let (n, dim) = (self.rows.len(), self.spec.dim);
-        let Scratch { values, slopes, weights, by_mean, by_variance, coefficient, .. } = scratch;
-        let (by_mean, by_variance) = (&mut by_mean[..n], &mut by_variance[..n]);
-        let weights = &weights.col_as_slice(s)[..n];
-        for (term, &variance) in self.layout.terms.iter().zip(&self.variances) {
-            for leaf in term.leaves.clone() {
-                let coefficient = &mut coefficient[..n];
-                let linear = self.layout.leaves[leaf].kind == LeafKind::Linear;
-                coefficient.fill(variance);
-                for other in term.leaves.clone().filter(|&other| other != leaf) {
-                    let value = &values[other].col_as_slice(s)[..n];
-                    coefficient.iter_mut().zip(value).for_each(|(c, v)| *c *= v);
-                }
-                if !linear {
-                    let slope = &slopes[leaf].col_as_slice(s)[..n];
-                    coefficient.iter_mut().zip(slope).for_each(|(c, v)| *c *= v);
-                }
-                if self.spec.components > 1 {
-                    for (c, &other) in coefficient.iter_mut().zip(&self.rows.component) {
-                        *c *= self.correlation.get(component, other);
-                    }
-                }
-                simd::multiply(&self.alpha, coefficient, by_mean);
-                simd::multiply(weights, coefficient, by_variance);
-                let rest = || term.leaves.clone().filter(|&other| other != leaf);
-                let others = variance * rest().map(|other| self.leaf_at_itself(other, &x)).product::<f64>();
-                for k in 0..dim {
-                    let (factor, column, x) =
-                        (self.factors[leaf * dim + k], &self.scaled[leaf][k], x(leaf, k));
-                    if linear {
-                        let (mean, cross) = (dot(by_mean, column), dot(by_variance, column));
-                        add(k, factor * mean, factor * (2.0 * others * x - 2.0 * cross));
-                    } else {
-                        let mean = 2.0 * simd::weighted_difference(x, by_mean, column);
-                        let cross = 2.0 * simd::weighted_difference(x, by_variance, column);
-                        add(k, factor * mean, -2.0 * factor * cross);
-                    }
-                }
-            }
-        }
     }
 }

@@ -155,14 +155,16 @@ impl<'a> Likelihood<'a> {
         let n = self.rows.len();
         let scaled = scaled_columns(&self.layout, theta, self.rows);
         let correlation = Correlation::new(self.spec.components, &theta[self.layout.correlation.clone()]);
+        let mut x = vec![0.0; self.spec.dim];
         for j in 0..n {
             for (leaf, layout) in self.layout.leaves.iter().enumerate() {
                 let columns = &scaled[leaf];
+                x.iter_mut().zip(columns).for_each(|(x, column)| *x = column[j]);
                 let value = &mut self.values[leaf].col_as_slice_mut(j)[j..];
                 match layout.kind {
                     LeafKind::Stationary(profile) => {
                         let squared = &mut self.squared[j..];
-                        simd::squared_distances(|k| columns[k][j], columns, j, squared);
+                        simd::squared_distances(&x, columns, j, squared);
                         let slope: &mut [f64] = if with_slopes {
                             &mut self.slopes[leaf].col_as_slice_mut(j)[j..]
                         } else {
@@ -170,21 +172,26 @@ impl<'a> Likelihood<'a> {
                         };
                         simd::profile(profile, squared, value, slope);
                     }
-                    LeafKind::Linear => simd::inner_products(|k| columns[k][j], columns, j, value),
+                    LeafKind::Linear => simd::inner_products(&x, columns, j, value),
                 }
             }
             let target = &mut self.covariance.col_as_slice_mut(j)[j..];
-            target.fill(0.0);
+            let single = self.layout.leaves.len() == 1;
+            if !single {
+                target.fill(0.0);
+            }
             for term in &self.layout.terms {
                 let variance = theta[term.variance].exp();
-                if term.leaves.len() == 1 {
+                if single {
+                    simd::scale(variance, &self.values[0].col_as_slice(j)[j..], target);
+                } else if term.leaves.len() == 1 {
                     simd::add_scaled(variance, &self.values[term.leaves.start].col_as_slice(j)[j..], target);
                 } else {
                     let product = &mut self.squared[j..];
                     product.fill(variance);
                     for leaf in term.leaves.clone() {
                         let value = &self.values[leaf].col_as_slice(j)[j..];
-                        product.iter_mut().zip(value).for_each(|(p, v)| *p *= v);
+                        simd::multiply_into(value, product);
                     }
                     simd::add_scaled(1.0, product, target);
                 }
@@ -248,7 +255,7 @@ impl<'a> Likelihood<'a> {
                     weights.copy_from_slice(by_covariance);
                     for other in term.leaves.clone().filter(|&other| other != leaf) {
                         let value = &self.values[other].col_as_slice(j)[j..];
-                        weights.iter_mut().zip(value).for_each(|(w, v)| *w *= v);
+                        simd::multiply_into(value, weights);
                     }
                     if leaf == term.leaves.start {
                         let value = &self.values[leaf].col_as_slice(j)[j..];
@@ -256,7 +263,7 @@ impl<'a> Likelihood<'a> {
                     }
                     if stationary {
                         let slope = &self.slopes[leaf].col_as_slice(j)[j..];
-                        weights.iter_mut().zip(slope).for_each(|(w, s)| *w *= s);
+                        simd::multiply_into(slope, weights);
                     }
                     for (k, slot) in self.layout.leaves[leaf].lengthscales.clone().enumerate() {
                         let column = &scaled[leaf][k];

@@ -1,0 +1,261 @@
+//! The posterior at batches of inputs, with Jacobians.
+
+use faer::Mat;
+
+use crate::simd::{self, dot};
+use crate::spec::{LeafKind, TermLayout};
+use crate::{Gp, Prediction, factor};
+
+/// Columns that are predicted together: enough for the matrix products, few enough for the cache.
+const TILE: usize = 64;
+
+/// Memory that predictions reuse; one per thread.
+#[derive(Debug)]
+pub struct Scratch {
+    /// Of every leaf, `[row][column]`.
+    values: Vec<Mat<f64>>,
+    slopes: Vec<Mat<f64>>,
+    covariance: Mat<f64>,
+    solved: Mat<f64>,
+    weights: Mat<f64>,
+    row: Vec<f64>,
+    /// The tile's points divided by the lengthscales, `[column][leaf][input]`.
+    points: Vec<f64>,
+    pub(crate) members: Vec<Prediction>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self {
+            values: Vec::new(),
+            slopes: Vec::new(),
+            covariance: Mat::new(),
+            solved: Mat::new(),
+            weights: Mat::new(),
+            row: Vec::new(),
+            points: Vec::new(),
+            members: Vec::new(),
+        }
+    }
+}
+
+impl Scratch {
+    fn reserve(&mut self, leaves: usize, rows: usize) {
+        if self.values.len() < leaves {
+            self.values.resize_with(leaves, Mat::new);
+            self.slopes.resize_with(leaves, Mat::new);
+        }
+        let leaves = self.values.iter_mut().chain(&mut self.slopes);
+        for matrix in leaves.chain([&mut self.covariance, &mut self.solved, &mut self.weights]) {
+            if matrix.nrows() < rows || matrix.ncols() < TILE {
+                *matrix = Mat::zeros(rows.next_multiple_of(32), TILE);
+            }
+        }
+        if self.row.len() < rows {
+            self.row.resize(rows.next_multiple_of(32), 0.0);
+        }
+    }
+}
+
+/// A part of a batch.
+struct Tile<'a> {
+    inputs: &'a [f64],
+    columns: usize,
+    first: usize,
+    width: usize,
+}
+
+impl Gp {
+    /// Mean and variance of the function at a batch of inputs, with Jacobians if wanted.
+    ///
+    /// `inputs` holds input `k` of column `s` at `k * columns + s`. Vector outputs are predicted for every component.
+    pub fn predict(
+        &self,
+        inputs: &[f64],
+        columns: usize,
+        jacobian: bool,
+        scratch: &mut Scratch,
+        out: &mut Prediction,
+    ) {
+        let dim = self.spec.dim;
+        assert_eq!(inputs.len(), dim * columns, "the batch must have {dim} inputs for every column");
+        out.prepare(self.spec.components, dim, columns, jacobian);
+        scratch.reserve(self.layout.leaves.len(), self.rows.len());
+        for first in (0..columns).step_by(TILE) {
+            let width = TILE.min(columns - first);
+            self.predict_tile(&Tile { inputs, columns, first, width }, jacobian, scratch, out);
+        }
+    }
+
+    fn predict_tile(&self, tile: &Tile<'_>, jacobian: bool, scratch: &mut Scratch, out: &mut Prediction) {
+        let (n, dim) = (self.rows.len(), self.spec.dim);
+        let &Tile { inputs, columns, first, width } = tile;
+        scratch.points.clear();
+        for s in 0..width {
+            let input = |(i, factor): (usize, &f64)| inputs[(i % dim) * columns + first + s] * factor;
+            scratch.points.extend(self.factors.iter().enumerate().map(input));
+        }
+        for s in 0..width {
+            self.leaves_at(scratch, s, jacobian);
+            self.combine(scratch, s);
+        }
+        let components = self.spec.components;
+        for component in 0..components {
+            if components > 1 {
+                // The correlation with this component scales the rows of the covariance.
+                for s in 0..width {
+                    self.combine(scratch, s);
+                    let column = &mut scratch.covariance.col_as_slice_mut(s)[..n];
+                    for (c, &other) in column.iter_mut().zip(&self.rows.component) {
+                        *c *= self.correlation.get(component, other);
+                    }
+                }
+            }
+            let covariance = scratch.covariance.as_ref().submatrix(0, 0, n, width);
+            let solved = scratch.solved.as_mut().submatrix_mut(0, 0, n, width);
+            factor::lower_times(self.inverse.as_ref(), covariance, solved);
+            if jacobian {
+                let solved = scratch.solved.as_ref().submatrix(0, 0, n, width);
+                let weights = scratch.weights.as_mut().submatrix_mut(0, 0, n, width);
+                factor::lower_transpose_times(self.inverse.as_ref(), solved, weights);
+            }
+            for s in 0..width {
+                let at = component * columns + first + s;
+                out.mean[at] = self.mean + dot(&self.alpha, &scratch.covariance.col_as_slice(s)[..n]);
+                let solved = &scratch.solved.col_as_slice(s)[..n];
+                let point = &scratch.points[s * self.factors.len()..(s + 1) * self.factors.len()];
+                out.variance[at] = (self.prior_variance(point) - dot(solved, solved)).max(0.0);
+                if jacobian {
+                    let base = component * dim * columns + first + s;
+                    self.jacobian(scratch, component, s, |k, mean, variance| {
+                        out.mean_jacobian[base + k * columns] += mean;
+                        out.variance_jacobian[base + k * columns] += variance;
+                    });
+                }
+            }
+        }
+    }
+
+    /// The leaves' values, and slopes if wanted, between the rows and column `s` of the tile.
+    fn leaves_at(&self, scratch: &mut Scratch, s: usize, slopes: bool) {
+        let (n, dim) = (self.rows.len(), self.spec.dim);
+        for (leaf, layout) in self.layout.leaves.iter().enumerate() {
+            let point = &scratch.points[s * self.factors.len() + leaf * dim..][..dim];
+            let value = &mut scratch.values[leaf].col_as_slice_mut(s)[..n];
+            match layout.kind {
+                LeafKind::Stationary(profile) => {
+                    let squared = &mut scratch.row[..n];
+                    simd::squared_distances(point, &self.scaled[leaf], 0, squared);
+                    let slope: &mut [f64] =
+                        if slopes { &mut scratch.slopes[leaf].col_as_slice_mut(s)[..n] } else { &mut [] };
+                    simd::profile(profile, squared, value, slope);
+                }
+                LeafKind::Linear => simd::inner_products(point, &self.scaled[leaf], 0, value),
+            }
+        }
+    }
+
+    /// Column `s` of the covariance from the leaves' values, components apart.
+    fn combine(&self, scratch: &mut Scratch, s: usize) {
+        let n = self.rows.len();
+        let target = &mut scratch.covariance.col_as_slice_mut(s)[..n];
+        let value = |leaf: usize| &scratch.values[leaf].col_as_slice(s)[..n];
+        if self.layout.leaves.len() == 1 {
+            return simd::scale(self.variances[0], value(0), target);
+        }
+        target.fill(0.0);
+        for (term, &variance) in self.layout.terms.iter().zip(&self.variances) {
+            let product = &mut scratch.row[..n];
+            product.fill(variance);
+            for leaf in term.leaves.clone() {
+                simd::multiply_into(value(leaf), product);
+            }
+            simd::add_scaled(1.0, product, target);
+        }
+    }
+
+    /// `k(x, x)` at a point divided by the lengthscales.
+    fn prior_variance(&self, point: &[f64]) -> f64 {
+        let term = |(term, variance): (&TermLayout, &f64)| {
+            variance * term.leaves.clone().map(|leaf| self.leaf_at_itself(leaf, point)).product::<f64>()
+        };
+        self.layout.terms.iter().zip(&self.variances).map(term).sum()
+    }
+
+    fn leaf_at_itself(&self, leaf: usize, point: &[f64]) -> f64 {
+        let dim = self.spec.dim;
+        match self.layout.leaves[leaf].kind {
+            LeafKind::Stationary(_) => 1.0,
+            LeafKind::Linear => point[leaf * dim..(leaf + 1) * dim].iter().map(|x| x * x).sum(),
+        }
+    }
+
+    /// Adds the derivatives by every input at column `s`: `∂μ = Σ_j α_j ∂k_j`, `∂σ² = ∂k(x,x) - 2 Σ_j w_j ∂k_j` with
+    /// `w = K⁻¹k`.
+    fn jacobian(
+        &self,
+        scratch: &mut Scratch,
+        component: usize,
+        s: usize,
+        mut add: impl FnMut(usize, f64, f64),
+    ) {
+        let (n, dim) = (self.rows.len(), self.spec.dim);
+        let Scratch { values, slopes, weights, row, points, .. } = scratch;
+        let point = &points[s * self.factors.len()..(s + 1) * self.factors.len()];
+        let weights = &weights.col_as_slice(s)[..n];
+        for (term, &variance) in self.layout.terms.iter().zip(&self.variances) {
+            for leaf in term.leaves.clone() {
+                let linear = self.layout.leaves[leaf].kind == LeafKind::Linear;
+                let others = || term.leaves.clone().filter(|&other| other != leaf);
+                // What multiplies the leaf's own derivative.
+                let coefficient = &mut row[..n];
+                if linear {
+                    coefficient.fill(variance);
+                } else {
+                    simd::scale(variance, &slopes[leaf].col_as_slice(s)[..n], coefficient);
+                }
+                for other in others() {
+                    simd::multiply_into(&values[other].col_as_slice(s)[..n], coefficient);
+                }
+                if self.spec.components > 1 {
+                    for (c, &other) in coefficient.iter_mut().zip(&self.rows.component) {
+                        *c *= self.correlation.get(component, other);
+                    }
+                }
+                let own = variance * others().map(|other| self.leaf_at_itself(other, point)).product::<f64>();
+                for k in 0..dim {
+                    let (factor, column) = (self.factors[leaf * dim + k], &self.scaled[leaf][k]);
+                    let x = point[leaf * dim + k];
+                    // Sums of α_j c_j (x - x_j) and w_j c_j (x - x_j); a linear leaf has -x_j alone.
+                    let from = if linear { 0.0 } else { x };
+                    let (mean, cross) =
+                        simd::two_weighted_differences(from, &self.alpha, weights, coefficient, column);
+                    if linear {
+                        add(k, -factor * mean, factor * 2.0 * (own * x + cross));
+                    } else {
+                        add(k, 2.0 * factor * mean, -4.0 * factor * cross);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Covariances of a new input with the first `rows` rows, and its own prior variance.
+    pub(crate) fn covariance_with_rows(
+        &self,
+        input: &[f64],
+        component: usize,
+        rows: usize,
+    ) -> (Vec<f64>, f64) {
+        let mut scratch = Scratch::default();
+        scratch.reserve(self.layout.leaves.len(), self.rows.len());
+        let dim = self.spec.dim;
+        scratch.points.extend(self.factors.iter().enumerate().map(|(i, factor)| input[i % dim] * factor));
+        self.leaves_at(&mut scratch, 0, false);
+        self.combine(&mut scratch, 0);
+        let column = &scratch.covariance.col_as_slice(0)[..rows];
+        let correlated = |(c, &other): (&f64, &usize)| c * self.correlation.get(component, other);
+        let own = self.prior_variance(&scratch.points);
+        (column.iter().zip(&self.rows.component).map(correlated).collect(), own)
+    }
+}

@@ -6,9 +6,7 @@ use std::cell::RefCell;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use mcbo_core::{
-    Context, Data, Mcbo, Memory, Noise, Observation, Problem, Stage, design_point, enumerate,
-};
+use mcbo_core::{Context, Data, Mcbo, Memory, Noise, Observation, Problem, Stage, design_point, enumerate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -80,7 +78,8 @@ fn data(problem: &Problem, rows: usize) -> Data {
                 Noise::Gaussian(s) => s * 1.7 * (rng.random::<f64>() - 0.5),
                 _ => 0.0,
             };
-            values[at] = inputs.iter().enumerate().map(|(k, x)| (x * (2.0 + k as f64)).sin()).sum::<f64>() + noise;
+            values[at] =
+                inputs.iter().enumerate().map(|(k, x)| (x * (2.0 + k as f64)).sin()).sum::<f64>() + noise;
         }
         let values = values.into_iter().map(Some).collect();
         data.push(problem, Observation { intervention, values }).expect("an observation");
@@ -150,13 +149,20 @@ fn total(split: &Split) -> f64 {
 }
 
 fn head(title: &str) {
-    println!("\n{title}\n{:<28}{:>6} {:<8}{:>9}{:>9}{:>9}{:>9}{:>9}", "", "rows", "preset", "fit", "screen", "climb", "rank", "total ms");
+    println!(
+        "\n{title}\n{:<28}{:>6} {:<8}{:>9}{:>9}{:>9}{:>9}{:>9}",
+        "", "rows", "preset", "fit", "screen", "climb", "rank", "total ms"
+    );
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let has = |word: &str| arguments.iter().any(|a| a == word);
-    let threads = arguments.iter().position(|a| a == "--threads").and_then(|i| arguments[i + 1].parse().ok()).unwrap_or(1);
+    let threads = arguments
+        .iter()
+        .position(|a| a == "--threads")
+        .and_then(|i| arguments[i + 1].parse().ok())
+        .unwrap_or(1);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     pool.install(|| {
         let presets = [("paper", Mcbo::paper()), ("default", Mcbo::default())];

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Options, SHAPES};
-use mcbo_core::{Acquisition, NoiseSamples, OptimisticReward, Optimism, Plan, Workspace, enumerate};
+use mcbo_core::{Acquisition, NoiseSamples, Optimism, OptimisticReward, Plan, Workspace, enumerate};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -12,7 +12,11 @@ const FAMILIES: [Optimism; 3] = [Optimism::Constant, Optimism::Affine, Optimism:
 
 /// Compares with central differences of fourth order, to 1e-5 of the gradient's entry, or of a hundredth of the
 /// largest entry where that is smaller.
-fn check(dim: usize, points: &[f64], mut evaluate: impl FnMut(&[f64], &mut Vec<f64>, &mut [f64])) -> Result<(), String> {
+fn check(
+    dim: usize,
+    points: &[f64],
+    mut evaluate: impl FnMut(&[f64], &mut Vec<f64>, &mut [f64]),
+) -> Result<(), String> {
     let (mut values, mut gradients) = (Vec::new(), vec![0.0; points.len()]);
     evaluate(points, &mut values, &mut gradients);
     let candidates = values.len();
@@ -69,15 +73,22 @@ proptest! {
 #[test]
 fn the_acquisition_is_the_rollout_of_its_choice() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
-    let options =
-        Options { shape: common::Shape::Diamond, nodes: 5, noisy: true, vectors: true, hard: true, formulas: true };
+    let options = Options {
+        shape: common::Shape::Diamond,
+        nodes: 5,
+        noisy: true,
+        vectors: true,
+        hard: true,
+        formulas: true,
+    };
     let problem = common::problem(&options, &mut rng);
     let data = common::data(&problem, 20, &mut rng);
     let network = common::network(&problem, &data, 2, 1);
     for choice in enumerate(&problem, 1000).expect("few choices") {
         let acquisition = OptimisticReward::new(&problem, &network, &choice, Optimism::Constant, 0.5, 6, 3);
         let (lower, upper) = acquisition.bounds();
-        let points: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| l + (u - l) * (0.1 + 0.8 * rng.random::<f64>())).collect();
+        let points: Vec<f64> =
+            lower.iter().zip(&upper).map(|(l, u)| l + (u - l) * (0.1 + 0.8 * rng.random::<f64>())).collect();
         let mut workspace = Workspace::default();
         check(lower.len(), &points, |points, values, gradients| {
             acquisition.evaluate(points, &mut workspace, values, gradients);

@@ -4,15 +4,23 @@ mod common;
 
 use common::{Options, SHAPES, Shape};
 use mcbo_core::{
-    Acquisition, Ascent, Choice, Context, Data, Found, Intervention, Mcbo, Memory, ModelSettings, Network, Noise, Observation,
-    OptimisticReward, Optimism, Problem, SearchSettings, SearchTask, Strategy, Suggestion, Workspace, enumerate, maximize,
+    Acquisition, Ascent, Choice, Context, Data, Found, Intervention, Mcbo, Memory, ModelSettings, Network,
+    Noise, Observation, Optimism, OptimisticReward, Problem, SearchSettings, SearchTask, Strategy,
+    Suggestion, Workspace, enumerate, maximize,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-fn search(problem: &Problem, network: &Network, beta: f64, settings: &SearchSettings, seed: u64) -> Vec<Found> {
+fn search(
+    problem: &Problem,
+    network: &Network,
+    beta: f64,
+    settings: &SearchSettings,
+    seed: u64,
+) -> Vec<Found> {
     let factory = |choice: &Choice, samples: usize, seed: u64| {
-        Box::new(OptimisticReward::new(problem, network, choice, Optimism::Constant, beta, samples, seed)) as Box<_>
+        Box::new(OptimisticReward::new(problem, network, choice, Optimism::Constant, beta, samples, seed))
+            as Box<_>
     };
     maximize(&SearchTask { problem, factory: &factory, warm: &[], seed, on_stage: &|_| {} }, settings)
 }
@@ -23,7 +31,8 @@ fn median_of_random(problem: &Problem, network: &Network, beta: f64, rng: &mut C
     let mut values: Vec<f64> = (0..60)
         .map(|_| {
             let choice = &choices[rng.random_range(0..choices.len())];
-            let acquisition = OptimisticReward::new(problem, network, choice, Optimism::Constant, beta, 16, 1);
+            let acquisition =
+                OptimisticReward::new(problem, network, choice, Optimism::Constant, beta, 16, 1);
             let (lower, upper) = acquisition.bounds();
             let unit: Vec<f64> = (0..acquisition.decisions()).map(|_| rng.random()).collect();
             let points: Vec<f64> = (0..12)
@@ -82,13 +91,21 @@ fn the_optimum_of_linear_mechanisms_is_found() {
         }
         for i in 0..nodes {
             builder = builder.node(format!("x{i}"), |n| {
-                let n = n.actions([format!("a{i}")]).noise(Noise::None).kernel(&"linear".parse().expect("a kernel"));
+                let n = n
+                    .actions([format!("a{i}")])
+                    .noise(Noise::None)
+                    .kernel(&"linear".parse().expect("a kernel"));
                 if i == 0 { n } else { n.parents([format!("x{}", i - 1)]) }
             });
         }
         let problem = builder.maximize(format!("x{}", nodes - 1)).build().expect("a problem");
         let weights: Vec<(f64, f64)> = (0..nodes)
-            .map(|_| (rng.random_range(0.5..1.5) * if rng.random() { 1.0 } else { -1.0 }, rng.random_range(-1.5..1.5)))
+            .map(|_| {
+                (
+                    rng.random_range(0.5..1.5) * if rng.random() { 1.0 } else { -1.0 },
+                    rng.random_range(-1.5..1.5),
+                )
+            })
             .collect();
         let mut data = Data::new();
         for row in 0..4 * nodes {
@@ -102,8 +119,8 @@ fn the_optimum_of_linear_mechanisms_is_found() {
             data.push(&problem, Observation { intervention, values }).expect("an observation");
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let network =
-            Network::fit(&problem, &data, &Default::default(), &ModelSettings::paper(), &mut rng).expect("a fit");
+        let network = Network::fit(&problem, &data, &Default::default(), &ModelSettings::paper(), &mut rng)
+            .expect("a fit");
         let found = &search(&problem, &network, 0.05, &SearchSettings::default(), seed)[0];
         for i in 0..nodes {
             let downstream: f64 = weights[i + 1..].iter().map(|w| w.0).product();
@@ -173,7 +190,9 @@ fn additive(actions: usize, most: usize) -> Problem {
     }
     builder
         .node("x", |n| n.actions((0..actions / 2).map(|a| format!("a{a}"))).noise(Noise::None))
-        .node("y", |n| n.parents(["x"]).actions((actions / 2..actions).map(|a| format!("a{a}"))).noise(Noise::None))
+        .node("y", |n| {
+            n.parents(["x"]).actions((actions / 2..actions).map(|a| format!("a{a}"))).noise(Noise::None)
+        })
         .maximize("y")
         .build()
         .expect("a problem")
@@ -188,7 +207,8 @@ fn additive_data(problem: &Problem, rows: usize) -> Data {
         let x: f64 = (0..actions / 2).map(|a| gain(a) * values[a] * (1.6 - values[a])).sum();
         let y: f64 = x + (actions / 2..actions).map(|a| gain(a) * values[a] * (1.6 - values[a])).sum::<f64>();
         let intervention = Intervention { targets: Vec::new(), actions: values };
-        data.push(problem, Observation { intervention, values: vec![Some(x), Some(y)] }).expect("an observation");
+        data.push(problem, Observation { intervention, values: vec![Some(x), Some(y)] })
+            .expect("an observation");
     }
     data
 }
@@ -201,22 +221,35 @@ fn greedy_growth_agrees_with_enumeration() {
         let network = common::network(&problem, &data, 1, 1);
         let settings = SearchSettings::default();
         let all = &search(&problem, &network, 0.5, &settings, 1)[0];
-        let greedy = &search(&problem, &network, 0.5, &SearchSettings { enumeration_limit: 1, ..settings }, 1)[0];
-        assert!(greedy.value >= all.value - 0.01 * all.value.abs(), "{actions}: {} {}", all.value, greedy.value);
+        let greedy =
+            &search(&problem, &network, 0.5, &SearchSettings { enumeration_limit: 1, ..settings }, 1)[0];
+        assert!(
+            greedy.value >= all.value - 0.01 * all.value.abs(),
+            "{actions}: {} {}",
+            all.value,
+            greedy.value
+        );
         let used = greedy.intervention.actions.iter().filter(|a| **a != 0.0).count();
         assert!(used <= most, "{used} actions");
     }
     // Hard sets: grown one by one on random graphs.
     for seed in 0..6 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let options =
-            Options { shape: Shape::Random, nodes: 6, noisy: false, vectors: false, hard: true, formulas: false };
+        let options = Options {
+            shape: Shape::Random,
+            nodes: 6,
+            noisy: false,
+            vectors: false,
+            hard: true,
+            formulas: false,
+        };
         let problem = common::problem(&options, &mut rng);
         let data = common::data(&problem, 30, &mut rng);
         let network = common::network(&problem, &data, 1, 1);
         let settings = SearchSettings::default();
         let all = &search(&problem, &network, 0.3, &settings, 1)[0];
-        let greedy = &search(&problem, &network, 0.3, &SearchSettings { enumeration_limit: 0, ..settings }, 1)[0];
+        let greedy =
+            &search(&problem, &network, 0.3, &SearchSettings { enumeration_limit: 0, ..settings }, 1)[0];
         let range = all.value - median_of_random(&problem, &network, 0.3, &mut rng);
         assert!(greedy.value >= all.value - 0.1 * range, "seed {seed}: {} {}", all.value, greedy.value);
     }
@@ -229,7 +262,8 @@ fn too_many_supports_to_enumerate_still_give_a_suggestion() {
     let data = additive_data(&problem, 60);
     let memory = Memory::default();
     let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
-    let suggestion = Mcbo::paper().suggest(&context, &mut ChaCha8Rng::seed_from_u64(1)).expect("a suggestion");
+    let suggestion =
+        Mcbo::paper().suggest(&context, &mut ChaCha8Rng::seed_from_u64(1)).expect("a suggestion");
     let used = suggestion.intervention.actions.iter().filter(|a| **a != 0.0).count();
     assert!((1..=6).contains(&used), "{used} actions");
 }

@@ -90,6 +90,28 @@ pub(crate) fn gram_of_inverse(inverse: MatRef<'_, f64>, target: &mut Mat<f64>) {
     );
 }
 
+/// `(y - c)ᵀ K⁻¹ (y - c)` by forward substitution, for when nothing but the likelihood is wanted.
+pub(crate) fn quadratic(factor: &Mat<f64>, output: &[f64], mean: Mean) -> f64 {
+    let solve = |mut right: Vec<f64>| {
+        for j in 0..right.len() {
+            let (done, rest) = right.split_at_mut(j + 1);
+            done[j] /= factor[(j, j)];
+            simd::add_scaled(-done[j], &factor.col_as_slice(j)[j + 1..], rest);
+        }
+        right
+    };
+    let z = match mean {
+        Mean::Fixed(mean) => solve(output.iter().map(|y| y - mean).collect()),
+        Mean::Profiled => {
+            let (mut z, ones) = (solve(output.to_vec()), solve(vec![1.0; output.len()]));
+            let mean = if z.is_empty() { 0.0 } else { dot(&ones, &z) / dot(&ones, &ones) };
+            simd::add_scaled(-mean, &ones, &mut z);
+            z
+        }
+    };
+    dot(&z, &z)
+}
+
 /// The outputs seen through the factor.
 pub(crate) struct Weights {
     /// `α = K⁻¹(y - c)`.

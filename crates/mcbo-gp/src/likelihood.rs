@@ -79,10 +79,12 @@ impl<'a> Likelihood<'a> {
     /// # Errors
     /// If the covariance is not positive definite even with the largest jitter.
     pub fn log_marginal(&mut self, theta: &[f64], gradient: &mut [f64]) -> Result<f64, GpError> {
-        let solved = self.solve(theta, !gradient.is_empty())?;
-        if !gradient.is_empty() {
-            self.add_gradient(theta, &solved.weights.alpha, gradient);
+        if gradient.is_empty() {
+            self.factorize(theta, false)?;
+            return Ok(self.value(factor::quadratic(&self.covariance, &self.rows.output, self.spec.mean)));
         }
+        let solved = self.solve(theta, true)?;
+        self.add_gradient(theta, &solved.weights.alpha, gradient);
         Ok(solved.value)
     }
 
@@ -131,6 +133,14 @@ impl<'a> Likelihood<'a> {
     }
 
     pub(crate) fn solve(&mut self, theta: &[f64], slopes: bool) -> Result<Solved, GpError> {
+        let jitter = self.factorize(theta, slopes)?;
+        factor::invert(self.covariance.as_ref(), &mut self.inverse);
+        let weights = Weights::new(&self.inverse, &self.rows.output, self.spec.mean);
+        Ok(Solved { value: self.value(weights.quadratic), weights, jitter })
+    }
+
+    /// Leaves the Cholesky factor in place of the covariance; returns the jitter it needed.
+    fn factorize(&mut self, theta: &[f64], slopes: bool) -> Result<f64, GpError> {
         if theta.len() != self.layout.len {
             return Err(GpError::WrongLength {
                 what: "the parameter vector",
@@ -139,15 +149,15 @@ impl<'a> Likelihood<'a> {
             });
         }
         self.evaluations += 1;
-        let n = self.rows.len();
         self.build(theta, slopes);
-        let jitter = factor::cholesky(&mut self.covariance, &mut self.spare)?;
-        factor::invert(self.covariance.as_ref(), &mut self.inverse);
-        let log_det: f64 = 2.0 * (0..n).map(|i| self.covariance[(i, i)].ln()).sum::<f64>();
+        factor::cholesky(&mut self.covariance, &mut self.spare)
+    }
 
-        let weights = Weights::new(&self.inverse, &self.rows.output, self.spec.mean);
-        let value = -0.5 * weights.quadratic - 0.5 * log_det - 0.5 * n as f64 * std::f64::consts::TAU.ln();
-        Ok(Solved { value, weights, jitter })
+    /// The log likelihood, given `(y - c)ᵀ K⁻¹ (y - c)` and the factor.
+    fn value(&self, quadratic: f64) -> f64 {
+        let n = self.rows.len();
+        let log_det: f64 = 2.0 * (0..n).map(|i| self.covariance[(i, i)].ln()).sum::<f64>();
+        -0.5 * quadratic - 0.5 * log_det - 0.5 * n as f64 * std::f64::consts::TAU.ln()
     }
 
     /// Fills the leaves' matrices and the lower triangle of the covariance with noise.

@@ -67,7 +67,10 @@ impl GpSet {
                 let warm = earlier.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
                 let warm =
                     warm.filter(|member| member.kernel == spec.kernel).map(|member| member.theta.as_slice());
-                let fit = fit_map(spec, rows, warm, *options, rng)?;
+                // A fit that begins where the last one ended rarely needs other starts: they run in every fourth round.
+                let fresh = warm.is_none() || rows.len() % 4 == 0;
+                let options = FitOptions { starts: if fresh { options.starts } else { 0 }, ..*options };
+                let fit = fit_map(spec, rows, warm, options, rng)?;
                 vec![Member { kernel: spec.kernel.clone(), theta: fit.theta, weight: 1.0 }]
             }
             Inference::Samples { count, moves, burn_in, alternatives } => {

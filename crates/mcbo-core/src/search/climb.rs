@@ -107,38 +107,41 @@ pub struct Stages {
     pub second: usize,
 }
 
-/// Climbs from every start on fixed noise samples; returns the places reached, best first.
-pub(crate) fn climb(acquisition: &dyn Acquisition, starts: Vec<Scored>, stages: Stages) -> Vec<Scored> {
-    let (lower, upper) = acquisition.bounds();
+/// Climbs from every start on fixed noise samples: first on the few samples of `coarse`, then, the finalists alone, on
+/// the many of `fine`. Returns the finalists, best first.
+pub(crate) fn climb(
+    coarse: &dyn Acquisition,
+    fine: Option<&dyn Acquisition>,
+    starts: Vec<Scored>,
+    stages: Stages,
+) -> Vec<Scored> {
+    let (lower, upper) = coarse.bounds();
     if lower.is_empty() {
         return starts;
     }
-    let rule = StopRule {
-        evaluations: stages.first,
-        value_tolerance: 1e-8,
-        gradient_tolerance: 0.0,
-        first_step: 0.05,
+    let begin = |point: &[f64], evaluations: usize| {
+        let rule = StopRule { evaluations, value_tolerance: 1e-8, gradient_tolerance: 0.0, first_step: 0.05 };
+        Minimizer::new(point.to_vec(), lower.clone(), upper.clone(), rule)
     };
-    let begin = |start: &Scored| Minimizer::new(start.point.clone(), lower.clone(), upper.clone(), rule);
-    let mut searches: Vec<Minimizer> = starts.iter().map(begin).collect();
-    lock_step(acquisition, &mut searches);
-    if stages.second > 0 {
-        searches.sort_by(|a, b| a.best().1.total_cmp(&b.best().1));
-        for search in searches.iter_mut().take(stages.finalists) {
-            search.extend(stages.second);
+    let mut searches: Vec<Minimizer> = starts.iter().map(|start| begin(&start.point, stages.first)).collect();
+    lock_step(coarse, &mut searches);
+    searches.sort_by(|a, b| a.best().1.total_cmp(&b.best().1));
+    searches.truncate(stages.finalists);
+    match fine {
+        Some(fine) => {
+            searches = searches.iter().map(|search| begin(search.best().0, stages.second)).collect();
+            lock_step(fine, &mut searches);
         }
-        lock_step(acquisition, &mut searches[..stages.finalists.min(starts.len())]);
+        None => {
+            searches.iter_mut().for_each(|search| search.extend(stages.second));
+            lock_step(coarse, &mut searches);
+        }
     }
-    let mut reached: Vec<Scored> = searches
-        .iter()
-        .map(|search| {
-            let (point, value) = search.best();
-            Scored {
-                point: point.to_vec(),
-                value: if value.is_finite() { -value } else { f64::NEG_INFINITY },
-            }
-        })
-        .collect();
+    let score = |search: &Minimizer| {
+        let (point, value) = search.best();
+        Scored { point: point.to_vec(), value: if value.is_finite() { -value } else { f64::NEG_INFINITY } }
+    };
+    let mut reached: Vec<Scored> = searches.iter().map(score).collect();
     reached.sort_by(by_value);
     reached
 }

@@ -56,7 +56,7 @@ impl Default for SearchSettings {
             screened: 96,
             starts: 6,
             ascent: Ascent::QuasiNewton(Stages { first: 12, finalists: 4, second: 60 }),
-            samples: 32,
+            samples: 16,
             screening_samples: 8,
             ranking_samples: 128,
             enumeration_limit: ENUMERATION_LIMIT,
@@ -131,13 +131,11 @@ pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Found> 
     let choices = enumerate(task.problem, settings.enumeration_limit).unwrap_or_else(|| grow(task, settings));
     let settings = share_budget(settings, choices.len());
     (task.on_stage)(Stage::Screening);
-    let screened: Vec<(Box<dyn Acquisition + '_>, Vec<Scored>)> =
+    let screened: Vec<Screened<'_>> =
         choices.par_iter().map(|choice| screen(task, choice, &settings, &[])).collect();
     (task.on_stage)(Stage::Climbing);
-    let reached: Vec<Vec<Scored>> = screened
-        .into_par_iter()
-        .map(|(acquisition, starts)| climb_all(task, acquisition.as_ref(), starts, &settings))
-        .collect();
+    let reached: Vec<Vec<Scored>> =
+        screened.into_par_iter().map(|screened| climb_all(task, screened, &settings)).collect();
     (task.on_stage)(Stage::Ranking);
     rank(task, &choices, reached, &settings)
 }
@@ -148,12 +146,19 @@ fn share_budget(settings: &SearchSettings, choices: usize) -> SearchSettings {
     SearchSettings { screened: share(settings.screened, 16), starts: share(settings.starts, 2), ..*settings }
 }
 
+/// The starts of a choice, with its acquisition on few noise samples, and on many where there is noise.
+struct Screened<'a> {
+    coarse: Box<dyn Acquisition + 'a>,
+    fine: Option<Box<dyn Acquisition + 'a>>,
+    starts: Vec<Scored>,
+}
+
 fn screen<'a>(
     task: &SearchTask<'a>,
     choice: &Choice,
     settings: &SearchSettings,
     extra: &[Vec<f64>],
-) -> (Box<dyn Acquisition + 'a>, Vec<Scored>) {
+) -> Screened<'a> {
     let factory = task.factory;
     let coarse = factory(choice, settings.screening_samples, task.seed);
     let decisions = coarse.decisions();
@@ -178,24 +183,20 @@ fn screen<'a>(
     };
     let mut chosen = spread_out(score(coarse.as_ref(), points), decisions, starts.min(count));
     chosen.extend(score(coarse.as_ref(), warm));
-    let fine = if coarse.is_noisy() { factory(choice, settings.samples, task.seed) } else { coarse };
-    (fine, chosen)
+    let fine = coarse.is_noisy().then(|| factory(choice, settings.samples, task.seed));
+    Screened { coarse, fine, starts: chosen }
 }
 
-fn climb_all(
-    task: &SearchTask<'_>,
-    acquisition: &dyn Acquisition,
-    starts: Vec<Scored>,
-    settings: &SearchSettings,
-) -> Vec<Scored> {
+fn climb_all(task: &SearchTask<'_>, screened: Screened<'_>, settings: &SearchSettings) -> Vec<Scored> {
+    let Screened { coarse, fine, starts } = screened;
     match settings.ascent {
-        Ascent::QuasiNewton(stages) => climb(acquisition, starts, stages),
+        Ascent::QuasiNewton(stages) => climb(coarse.as_ref(), fine.as_deref(), starts, stages),
         Ascent::Stochastic { steps, rate } => {
             let fresh = |step: u64| {
-                (task.factory)(acquisition.choice(), settings.samples, task.seed.wrapping_add(step + 1))
+                (task.factory)(coarse.choice(), settings.samples, task.seed.wrapping_add(step + 1))
             };
             let points = ascend(&fresh, &starts, steps, rate);
-            let mut reached = score(acquisition, points);
+            let mut reached = score(fine.as_deref().unwrap_or(coarse.as_ref()), points);
             reached.sort_by(by_value);
             reached
         }
@@ -252,8 +253,7 @@ fn grow(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Choice> {
             .map(|(members, choice)| {
                 let extra: Vec<Vec<f64>> =
                     from.iter().map(|(old, point)| carry_over(problem, old, point, &choice)).collect();
-                let (acquisition, starts) = screen(task, &choice, &small, &extra);
-                let best = climb_all(task, acquisition.as_ref(), starts, &small).into_iter().next();
+                let best = climb_all(task, screen(task, &choice, &small, &extra), &small).into_iter().next();
                 let best = best.unwrap_or(Scored { point: Vec::new(), value: f64::NEG_INFINITY });
                 (members, choice, best)
             })

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use mcbo_core::{
-    Components, Data, FitOptions, Inference, Intervention, ModelMemory, ModelSettings, Network, Noise, Observation,
-    ParentScaling, PriorPreset, Problem, design_point,
+    Components, Data, FitOptions, Inference, Intervention, ModelMemory, ModelSettings, Network, Noise,
+    Observation, ParentScaling, PriorPreset, Problem, design_point,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -34,18 +34,23 @@ fn parents(shape: Shape, node: usize, nodes: usize, rng: &mut ChaCha8Rng) -> Vec
         _ if node == 0 => Vec::new(),
         Shape::Chain => vec![node - 1],
         // Leaves point to the root of the tree, which is the last node.
-        Shape::Tree => (0..node).filter(|&p| (p + nodes) / 2 == node || last && p + 1 == node).take(3).collect(),
+        Shape::Tree => {
+            (0..node).filter(|&p| (p + nodes) / 2 == node || last && p + 1 == node).take(3).collect()
+        }
         Shape::Diamond if last => (1..node).collect(),
         Shape::Diamond => vec![0],
-        Shape::Random => (0..node).filter(|&p| p + 1 == node && last || rng.random::<f64>() < 0.4).take(3).collect(),
+        Shape::Random => {
+            (0..node).filter(|&p| p + 1 == node && last || rng.random::<f64>() < 0.4).take(3).collect()
+        }
     }
 }
 
 /// A random problem; the reward is the last node.
 pub fn problem(options: &Options, rng: &mut ChaCha8Rng) -> Problem {
     let n = options.nodes;
-    let dims: Vec<usize> =
-        (0..n).map(|i| if options.vectors && i + 1 < n && rng.random::<f64>() < 0.4 { 2 } else { 1 }).collect();
+    let dims: Vec<usize> = (0..n)
+        .map(|i| if options.vectors && i + 1 < n && rng.random::<f64>() < 0.4 { 2 } else { 1 })
+        .collect();
     let mut builder = Problem::builder("random");
     let actions: Vec<String> = (0..n.min(4)).map(|a| format!("a{a}")).collect();
     for (a, name) in actions.iter().enumerate() {
@@ -104,7 +109,8 @@ pub fn answer(problem: &Problem, intervention: &Intervention, rng: &mut ChaCha8R
             let f = match &problem.nodes()[node].formula {
                 Some(formulas) => formulas[c].eval(&inputs),
                 None => {
-                    let wave = |(k, x): (usize, &f64)| (x * (0.8 + 0.3 * k as f64) + c as f64 + node as f64).sin();
+                    let wave =
+                        |(k, x): (usize, &f64)| (x * (0.8 + 0.3 * k as f64) + c as f64 + node as f64).sin();
                     inputs.iter().enumerate().map(wave).sum::<f64>() / (inputs.len() as f64).sqrt().max(1.0)
                 }
             };
@@ -137,7 +143,12 @@ pub fn settings(members: usize) -> ModelSettings {
         inference: if members == 1 {
             Inference::Map(FitOptions { starts: 1, evaluations: 20 })
         } else {
-            Inference::Samples { count: members, moves: 1, burn_in: 2, alternatives: vec!["se".parse().expect("a kernel")] }
+            Inference::Samples {
+                count: members,
+                moves: 1,
+                burn_in: 2,
+                alternatives: vec!["se".parse().expect("a kernel")],
+            }
         },
         priors: PriorPreset::DimensionScaled,
         scaling: ParentScaling::Declared,

@@ -1,0 +1,283 @@
+//! Ask and tell: pending and failed trials, bad observations, the same suggestions whatever the order of events.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Options, Shape};
+use mcbo_core::{
+    DataError, Intervention, Mcbo, Noise, Observation, Problem, Random, Strategy, Study, StudyError, TrialState, Warning,
+    default_initial,
+};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+fn soft() -> Problem {
+    Problem::builder("soft")
+        .action("a", [0.0, 2.0])
+        .node("x", |n| n.actions(["a"]).noise(Noise::None))
+        .node("y", |n| n.parents(["x"]).noise(Noise::Gaussian(0.05)))
+        .maximize("y")
+        .build()
+        .expect("a problem")
+}
+
+fn run(study: &mut Study, trials: usize) {
+    for _ in 0..trials {
+        let trial = study.ask().expect("a suggestion");
+        let (number, a) = (trial.number, trial.suggestion.intervention.actions[0]);
+        study.tell(number, vec![Some(a * a), Some((a * a - 1.0).sin())]).expect("a good observation");
+    }
+}
+
+fn distance(a: &Intervention, b: &Intervention) -> f64 {
+    a.actions.iter().zip(&b.actions).fold(0.0, |m, (x, y)| m.max((x - y).abs()))
+}
+
+#[test]
+fn pending_trials_are_not_proposed_again() {
+    for strategy in [Arc::new(Mcbo::default()) as Arc<dyn Strategy>, Arc::new(Mcbo::paper().with_beta(0.0)), Arc::new(Random)] {
+        let mut study = Study::with_strategy(soft(), strategy, 1);
+        run(&mut study, 12);
+        let pending: Vec<Intervention> =
+            (0..5).map(|_| study.ask().expect("a suggestion").suggestion.intervention.clone()).collect();
+        for i in 0..pending.len() {
+            for j in 0..i {
+                assert!(distance(&pending[i], &pending[j]) >= 0.001, "{pending:?}");
+            }
+        }
+        // They may be told in any order.
+        for number in [15, 13, 17, 14, 16] {
+            let a = study.trials()[number - 1].suggestion.intervention.actions[0];
+            study.tell(number, vec![Some(a * a), Some((a * a - 1.0).sin())]).expect("a good observation");
+        }
+        assert!(study.trials().iter().all(|trial| trial.state == TrialState::Complete));
+    }
+}
+
+#[test]
+fn a_failed_trial_is_not_proposed_again_and_teaches_nothing() {
+    let mut study = Study::with_strategy(soft(), Arc::new(Mcbo::paper().with_beta(0.0)), 1);
+    run(&mut study, 12);
+    let mut failed = Vec::new();
+    for _ in 0..4 {
+        let trial = study.ask().expect("a suggestion");
+        let (number, intervention) = (trial.number, trial.suggestion.intervention.clone());
+        assert!(failed.iter().all(|other| distance(other, &intervention) >= 0.001));
+        failed.push(intervention);
+        study.fail(number).expect("it was pending");
+    }
+    assert_eq!(study.data().len(), 12);
+}
+
+#[test]
+fn where_nothing_else_is_allowed_a_warning_says_so() {
+    let problem = Problem::builder("observe")
+        .node("x", |n| n.hard([0.0, 1.0]))
+        .node("y", |n| n.parents(["x"]))
+        .maximize("y")
+        .sets([Vec::<String>::new()])
+        .build()
+        .expect("a problem");
+    let mut study = Study::new(problem, 1).initial(0);
+    study.ask().expect("a suggestion");
+    let second = study.ask().expect("a suggestion");
+    assert!(second.suggestion.warnings.contains(&Warning::NothingElse), "{:?}", second.suggestion.warnings);
+}
+
+#[test]
+fn suggestions_depend_on_the_seed_and_the_data_alone() {
+    let suggestions = |seed: u64| {
+        let mut study = Study::new(soft(), seed);
+        run(&mut study, 10);
+        study.trials().iter().map(|trial| trial.suggestion.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(suggestions(4), suggestions(4));
+    assert_ne!(suggestions(4), suggestions(5));
+}
+
+#[test]
+fn memory_survives_text_to_the_bit() {
+    let mut study = Study::new(soft(), 4);
+    run(&mut study, 8);
+    let memory = &study.trials()[7].suggestion.memory;
+    let text = serde_json::to_string(memory).expect("JSON");
+    assert_eq!(*memory, serde_json::from_str(&text).expect("the same"));
+}
+
+#[test]
+fn a_suggestion_says_why() {
+    let mut study = Study::new(soft(), 2);
+    run(&mut study, 10);
+    let trial = study.ask().expect("a suggestion");
+    let suggestion = &trial.suggestion;
+    assert_eq!(suggestion.strategy, "mcbo");
+    assert!(suggestion.acquisition.is_some() && suggestion.beta.is_some());
+    let names: Vec<&str> = suggestion.predicted.iter().map(|forecast| forecast.name.as_str()).collect();
+    assert_eq!(names, ["x", "y"]);
+    for forecast in &suggestion.predicted {
+        assert!(forecast.lower <= forecast.mean && forecast.mean <= forecast.upper, "{forecast:?}");
+    }
+    assert_eq!(suggestion.optimistic.len(), 2);
+    // The optimistic model promises at least what is expected.
+    let expected = suggestion.predicted[1].mean;
+    assert!(suggestion.acquisition.expect("a value") >= expected - 0.05, "{suggestion:?}");
+}
+
+#[test]
+fn minimising_is_maximising_the_negative() {
+    let problem = Problem::builder("minimise")
+        .action("a", [0.0, 2.0])
+        .node("x", |n| n.actions(["a"]).noise(Noise::None))
+        .node("y", |n| n.parents(["x"]).noise(Noise::None))
+        .minimize("y")
+        .build()
+        .expect("a problem");
+    let mut study = Study::new(problem, 3);
+    for _ in 0..14 {
+        let trial = study.ask().expect("a suggestion");
+        let (number, a) = (trial.number, trial.suggestion.intervention.actions[0]);
+        study.tell(number, vec![Some(a), Some((a - 1.3) * (a - 1.3))]).expect("a good observation");
+    }
+    let a = study.recommend().expect("a recommendation").intervention.actions[0];
+    assert!((a - 1.3).abs() < 0.05, "{a}");
+    assert!(study.best_trial().expect("a trial").1 > -0.01);
+}
+
+#[test]
+fn bad_observations_are_refused_and_leave_the_study_as_it_was() {
+    let problem = Problem::builder("bad")
+        .action("a", [0.0, 2.0])
+        .node("x", |n| n.actions(["a"]).hard([0.0, 1.0]).range([-5.0, 5.0]))
+        .node("y", |n| n.parents(["x"]))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    let mut study = Study::new(problem, 1);
+    let number = study.ask().expect("a suggestion").number;
+    let refused = |outcome: Result<(), StudyError>| outcome.expect_err("it is refused").to_string();
+    assert_eq!(
+        refused(study.tell(number, vec![Some(f64::NAN), Some(1.0)])),
+        "x is NaN; hint: leave out what was not measured, or mark the trial as failed"
+    );
+    assert_eq!(
+        refused(study.tell_named(number, &[("x", vec![0.5]), ("y", vec![f64::INFINITY])])),
+        "y is inf; hint: leave out what was not measured, or mark the trial as failed"
+    );
+    assert_eq!(
+        refused(study.tell_named(number, &[("z", vec![1.0])])),
+        "there is no node \"z\"; hint: the nodes are x, y"
+    );
+    assert_eq!(refused(study.tell_named(number, &[("x", vec![1.0, 2.0])])), "x has 2 values where the problem has 1");
+    assert_eq!(refused(study.tell(number, vec![Some(1.0)])), "the observation has 1 values where the problem has 2");
+    assert_eq!(
+        refused(study.tell(number, vec![Some(7.0), Some(1.0)])),
+        "x is 7, outside its range -5 to 5; hint: mend the value or widen the range in the problem file"
+    );
+    assert_eq!(
+        refused(study.tell(number, vec![None, None])),
+        "no node has a value; hint: mark the trial as failed if nothing could be measured"
+    );
+    assert_eq!(refused(study.tell(9, vec![None, Some(1.0)])), "there is no trial 9; hint: the trials are 1 to 1");
+    assert_eq!(study.trials()[0].state, TrialState::Pending);
+    assert!(study.data().is_empty());
+
+    let target = |value: f64| Intervention { targets: vec![(0, vec![value])], actions: vec![0.0] };
+    assert_eq!(
+        refused(study.add(Observation { intervention: target(0.5), values: vec![Some(0.7), Some(1.0)] })),
+        "x was set to 0.5 but is reported as 0.7; hint: leave it out, a set node needs no measurement"
+    );
+    assert_eq!(
+        refused(study.add(Observation { intervention: target(3.0), values: vec![None, Some(1.0)] })),
+        "x is 3, outside its range 0 to 1; hint: mend the value or widen the range in the problem file"
+    );
+    let reward = Intervention { targets: vec![(1, vec![1.0])], actions: vec![0.0] };
+    assert_eq!(
+        refused(study.add(Observation { intervention: reward, values: vec![Some(0.1), None] })),
+        "y cannot be set; hint: give it a `do` range in the problem file"
+    );
+    let far = Intervention { targets: Vec::new(), actions: vec![9.0] };
+    assert!(matches!(
+        study.add(Observation { intervention: far, values: vec![None, Some(1.0)] }),
+        Err(StudyError::Data(DataError::OutOfRange { .. }))
+    ));
+    study.tell(number, vec![Some(0.5), Some(1.0)]).expect("a good observation");
+    assert_eq!(refused(study.tell(number, vec![Some(0.5), Some(1.0)])), "trial 1 is complete already");
+    assert_eq!(refused(study.fail(number)), "trial 1 is complete already");
+    assert_eq!(study.data().len(), 1);
+}
+
+#[test]
+fn a_row_trains_a_node_only_if_the_node_was_left_alone_and_its_inputs_are_known() {
+    let problem = Problem::builder("rows")
+        .node("x", |n| n.hard([0.0, 1.0]))
+        .node("y", |n| n.parents(["x"]))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    let mut study = Study::new(problem.clone(), 1);
+    let observe = Intervention { targets: Vec::new(), actions: Vec::new() };
+    let set = Intervention { targets: vec![(0, vec![0.25])], actions: Vec::new() };
+    for (intervention, values) in [
+        (observe.clone(), vec![Some(0.5), Some(1.0)]),
+        (observe.clone(), vec![None, Some(2.0)]),
+        (observe, vec![Some(0.7), None]),
+        (set, vec![None, Some(3.0)]),
+    ] {
+        study.add(Observation { intervention, values }).expect("a good observation");
+    }
+    let rows = |node: usize| study.data().training_rows(&problem, node, 0).collect::<Vec<_>>();
+    assert_eq!(rows(0), [(vec![], 0.5), (vec![], 0.7)]);
+    assert_eq!(rows(1), [(vec![0.5], 1.0), (vec![0.25], 3.0)]);
+}
+
+#[test]
+fn degenerate_data_still_give_a_suggestion() {
+    let cases: [(&str, &dyn Fn(usize) -> (f64, f64)); 5] = [
+        ("constant", &|_| (1.0, 2.0)),
+        ("zero", &|_| (0.0, 0.0)),
+        ("huge", &|i| (1e12 * i as f64, -1e12 * i as f64)),
+        ("tiny", &|i| (1e-12 * i as f64, 1e-12 * (i % 3) as f64)),
+        ("repeated", &|i| ((i % 2) as f64, (i % 2) as f64)),
+    ];
+    for (name, values) in cases {
+        for rows in [0, 1, 2, 9] {
+            let mut study = Study::new(soft(), 1).initial(0);
+            for i in 0..rows {
+                let (x, y) = values(i);
+                let intervention = Intervention { targets: Vec::new(), actions: vec![0.2 * i as f64] };
+                study.add(Observation { intervention, values: vec![Some(x), Some(y)] }).expect("it is finite");
+            }
+            let trial = study.ask().unwrap_or_else(|error| panic!("{name}, {rows} rows: {error}"));
+            let a = trial.suggestion.intervention.actions[0];
+            assert!((0.0..=2.0).contains(&a), "{name}, {rows} rows: {a}");
+            assert!(trial.suggestion.predicted.iter().all(|f| f.mean.is_finite() && f.upper.is_finite()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_problem_runs() {
+    for seed in 0..8 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let options = Options {
+            shape: Shape::Random,
+            nodes: 4,
+            noisy: seed % 2 == 0,
+            vectors: seed % 3 == 0,
+            hard: seed % 2 == 1,
+            formulas: true,
+        };
+        let problem = common::problem(&options, &mut rng);
+        let initial = default_initial(&problem);
+        let mut study = Study::new(problem.clone(), seed);
+        for _ in 0..initial + 3 {
+            let trial = study.ask().expect("a suggestion");
+            let (number, intervention) = (trial.number, trial.suggestion.intervention.clone());
+            let values = common::answer(&problem, &intervention, &mut rng).into_iter().map(Some).collect();
+            study.tell(number, values).expect("a good observation");
+        }
+        let best = study.recommend().expect("a recommendation");
+        assert!(best.predicted.last().is_some_and(|forecast| forecast.node == problem.reward()));
+    }
+}

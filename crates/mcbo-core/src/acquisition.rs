@@ -18,6 +18,9 @@ pub trait Acquisition: Send + Sync {
     /// Whether other noise samples would give another value.
     fn is_noisy(&self) -> bool;
 
+    /// Multiplications that the value at one point costs, roughly; a gradient costs twice that.
+    fn cost(&self) -> f64;
+
     /// Values at a batch of decision vectors, larger is better; derivatives too unless `gradients` is empty.
     fn evaluate(
         &self,
@@ -78,6 +81,10 @@ impl Acquisition for OptimisticReward<'_> {
 
     fn is_noisy(&self) -> bool {
         self.plan.is_noisy()
+    }
+
+    fn cost(&self) -> f64 {
+        self.network.rollout_cost(&self.plan, self.noise.count())
     }
 
     fn evaluate(

@@ -130,9 +130,13 @@ impl Data {
             }
         }
         for (node, set) in &observation.intervention.targets {
-            for (value, set) in observation.values[problem.slot(*node)].iter_mut().zip(set) {
+            let ranges = problem.nodes()[*node].hard.iter().flatten();
+            for ((value, set), [low, high]) in
+                observation.values[problem.slot(*node)].iter_mut().zip(set).zip(ranges)
+            {
+                // A program may report the value it was given with fewer digits.
                 match value {
-                    Some(found) if (*found - set).abs() > 1e-9 * set.abs().max(1.0) => {
+                    Some(found) if (*found - set).abs() > 1e-6 * (high - low) => {
                         return Err(DataError::ContradictsTarget {
                             node: problem.nodes()[*node].name.clone(),
                             set: *set,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use common::{Options, Shape};
 use mcbo_core::{
-    DataError, Intervention, Mcbo, Noise, Observation, Problem, Random, Strategy, Study, StudyError, TrialState, Warning,
-    default_initial,
+    DataError, Intervention, Mcbo, Noise, Observation, Problem, Random, Strategy, Study, StudyError,
+    TrialState, Warning, default_initial,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -36,7 +36,11 @@ fn distance(a: &Intervention, b: &Intervention) -> f64 {
 
 #[test]
 fn pending_trials_are_not_proposed_again() {
-    for strategy in [Arc::new(Mcbo::default()) as Arc<dyn Strategy>, Arc::new(Mcbo::paper().with_beta(0.0)), Arc::new(Random)] {
+    for strategy in [
+        Arc::new(Mcbo::default()) as Arc<dyn Strategy>,
+        Arc::new(Mcbo::paper().with_beta(0.0)),
+        Arc::new(Random),
+    ] {
         let mut study = Study::with_strategy(soft(), strategy, 1);
         run(&mut study, 12);
         let pending: Vec<Intervention> =
@@ -168,8 +172,14 @@ fn bad_observations_are_refused_and_leave_the_study_as_it_was() {
         refused(study.tell_named(number, &[("z", vec![1.0])])),
         "there is no node \"z\"; hint: the nodes are x, y"
     );
-    assert_eq!(refused(study.tell_named(number, &[("x", vec![1.0, 2.0])])), "x has 2 values where the problem has 1");
-    assert_eq!(refused(study.tell(number, vec![Some(1.0)])), "the observation has 1 values where the problem has 2");
+    assert_eq!(
+        refused(study.tell_named(number, &[("x", vec![1.0, 2.0])])),
+        "x has 2 values where the problem has 1"
+    );
+    assert_eq!(
+        refused(study.tell(number, vec![Some(1.0)])),
+        "the observation has 1 values where the problem has 2"
+    );
     assert_eq!(
         refused(study.tell(number, vec![Some(7.0), Some(1.0)])),
         "x is 7, outside its range -5 to 5; hint: mend the value or widen the range in the problem file"
@@ -178,7 +188,10 @@ fn bad_observations_are_refused_and_leave_the_study_as_it_was() {
         refused(study.tell(number, vec![None, None])),
         "no node has a value; hint: mark the trial as failed if nothing could be measured"
     );
-    assert_eq!(refused(study.tell(9, vec![None, Some(1.0)])), "there is no trial 9; hint: the trials are 1 to 1");
+    assert_eq!(
+        refused(study.tell(9, vec![None, Some(1.0)])),
+        "there is no trial 9; hint: the trials are 1 to 1"
+    );
     assert_eq!(study.trials()[0].state, TrialState::Pending);
     assert!(study.data().is_empty());
 
@@ -246,12 +259,17 @@ fn degenerate_data_still_give_a_suggestion() {
             for i in 0..rows {
                 let (x, y) = values(i);
                 let intervention = Intervention { targets: Vec::new(), actions: vec![0.2 * i as f64] };
-                study.add(Observation { intervention, values: vec![Some(x), Some(y)] }).expect("it is finite");
+                study
+                    .add(Observation { intervention, values: vec![Some(x), Some(y)] })
+                    .expect("it is finite");
             }
             let trial = study.ask().unwrap_or_else(|error| panic!("{name}, {rows} rows: {error}"));
             let a = trial.suggestion.intervention.actions[0];
             assert!((0.0..=2.0).contains(&a), "{name}, {rows} rows: {a}");
-            assert!(trial.suggestion.predicted.iter().all(|f| f.mean.is_finite() && f.upper.is_finite()), "{name}");
+            assert!(
+                trial.suggestion.predicted.iter().all(|f| f.mean.is_finite() && f.upper.is_finite()),
+                "{name}"
+            );
         }
     }
 }

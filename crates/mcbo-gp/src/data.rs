@@ -101,6 +101,15 @@ impl Rows {
         (self.component[row], self.noise[row])
     }
 
+    /// Evenly spread `count` of the rows, the last among them, if there are more than that.
+    pub fn thinned(&self, count: usize) -> Option<Self> {
+        let n = self.len();
+        (n > count && count > 0).then(|| {
+            let places: Vec<usize> = (0..count).map(|i| ((i + 1) * n).div_ceil(count) - 1).collect();
+            self.select(&places)
+        })
+    }
+
     /// The rows at the given places, in that order.
     pub fn select(&self, places: &[usize]) -> Self {
         let pick = |values: &[f64]| places.iter().map(|&j| values[j]).collect::<Vec<f64>>();

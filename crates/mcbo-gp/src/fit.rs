@@ -51,12 +51,12 @@ pub fn fit_map(
         warm.filter(|theta| theta.len() == layout.len).map(<[f64]>::to_vec).into_iter().collect();
     for start in 0..options.starts.max(usize::from(starts.is_empty())) {
         starts.push(match start {
-            0 => layout.from_priors(&spec.priors, |prior| prior.typical()),
-            _ => layout.from_priors(&spec.priors, |prior| prior.draw_log(rng)),
+            0 => layout.at_priors(&spec.priors, |prior| prior.typical()),
+            _ => layout.at_priors(&spec.priors, |prior| prior.draw_log(rng)),
         });
     }
     if rows.is_empty() {
-        let theta = layout.from_priors(&spec.priors, |prior| prior.typical());
+        let theta = layout.at_priors(&spec.priors, |prior| prior.typical());
         return Ok(Fit { theta, log_posterior: 0.0, evaluations: 0 });
     }
     let rule = StopRule {
@@ -122,7 +122,7 @@ pub fn slice_moves(
     let mut current = density(theta);
     if !current.is_finite() {
         // A sample carried over from other data may no longer be possible: begin where the prior does.
-        theta.copy_from_slice(&layout.from_priors(&spec.priors, |prior| prior.typical()));
+        theta.copy_from_slice(&layout.at_priors(&spec.priors, |prior| prior.typical()));
         current = density(theta);
     }
     if theta.is_empty() || !current.is_finite() {

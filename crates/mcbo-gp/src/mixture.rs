@@ -42,6 +42,9 @@ impl Default for Inference {
     }
 }
 
+/// Rows that hyper-parameters are fitted to at the most: the cost grows with their cube.
+const ROWS_FOR_FITTING: usize = 200;
+
 /// A weighted set of Gaussian processes over the same rows.
 ///
 /// Its posterior has the mixture's mean `Σ w_k μ_k` and total variance `Σ w_k (σ_k² + (μ_k - μ)²)`.
@@ -62,22 +65,31 @@ impl GpSet {
         inference: &Inference,
         rng: &mut dyn Rng,
     ) -> Result<Self, GpError> {
+        // Hyper-parameters of many rows are found on some of them; the posterior always sees all.
+        let some = rows.thinned(ROWS_FOR_FITTING);
+        let (all, rows) = (rows, some.as_ref().unwrap_or(rows));
         let members = match inference {
             Inference::Map(options) => {
                 let warm = earlier.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
                 let warm =
                     warm.filter(|member| member.kernel == spec.kernel).map(|member| member.theta.as_slice());
                 // A fit that begins where the last one ended rarely needs other starts: they run in every fourth round.
-                let fresh = warm.is_none() || rows.len() % 4 == 0;
+                let fresh = warm.is_none() || all.len().is_multiple_of(4);
                 let options = FitOptions { starts: if fresh { options.starts } else { 0 }, ..*options };
                 let fit = fit_map(spec, rows, warm, options, rng)?;
                 vec![Member { kernel: spec.kernel.clone(), theta: fit.theta, weight: 1.0 }]
             }
             Inference::Samples { count, moves, burn_in, alternatives } => {
-                sample_members(spec, rows, earlier, (*count).max(1), *moves, *burn_in, alternatives, rng)?
+                // The more rows, the less the samples differ, and the more each costs.
+                let count = match all.len() {
+                    0..=200 => *count,
+                    201..=400 => (*count).min(2),
+                    _ => 1,
+                };
+                sample_members(spec, rows, earlier, count.max(1), *moves, *burn_in, alternatives, rng)?
             }
         };
-        Self::condition(spec, rows, &members)
+        Self::condition(spec, all, &members)
     }
 
     /// Conditions given members on the rows.

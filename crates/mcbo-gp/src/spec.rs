@@ -181,7 +181,7 @@ impl Layout {
     }
 
     /// A vector with every parameter at its prior's value given by `value`; correlations at 0.
-    pub fn from_priors(&self, priors: &Priors, mut value: impl FnMut(&crate::Prior) -> f64) -> Vec<f64> {
+    pub fn at_priors(&self, priors: &Priors, mut value: impl FnMut(&crate::Prior) -> f64) -> Vec<f64> {
         let mut theta = vec![0.0; self.len];
         for term in &self.terms {
             theta[term.variance] = value(&priors.variance);

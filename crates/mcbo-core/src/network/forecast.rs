@@ -36,11 +36,18 @@ fn choice_of(problem: &Problem, intervention: &Intervention) -> Choice {
 }
 
 impl Network {
-    /// The expected value of every node that matters under an intervention, with bounds of 90 % credibility.
-    ///
-    /// Each mechanism is drawn from its posterior as a whole shifted by a normal multiple of its deviation, and the
-    /// noise is averaged out: bounds are on the expectation, not on a single outcome.
-    pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
+    /// Draws of the expected reward under an intervention, in the direction of improvement: the mechanisms drawn
+    /// from their posteriors as in [`Self::forecast`], the noise averaged out.
+    pub fn reward_draws(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<f64> {
+        self.draws(problem, intervention, seed).2
+    }
+
+    fn draws(
+        &self,
+        problem: &Problem,
+        intervention: &Intervention,
+        seed: u64,
+    ) -> (Plan, Workspace, Vec<f64>) {
         let plan = Plan::for_prediction(problem, self, &choice_of(problem, intervention));
         let unit = plan.point(intervention);
         let mut points = Vec::with_capacity(DRAWS * plan.dim());
@@ -52,6 +59,15 @@ impl Network {
         let noise = NoiseSamples::new(&plan, SAMPLES, seed);
         let (mut workspace, mut values) = (Workspace::default(), Vec::new());
         self.rollout(&plan, &points, 1.0, &noise, &mut workspace, &mut values, &mut []);
+        (plan, workspace, values)
+    }
+
+    /// The expected value of every node that matters under an intervention, with bounds of 90 % credibility.
+    ///
+    /// Each mechanism is drawn from its posterior as a whole shifted by a normal multiple of its deviation, and the
+    /// noise is averaged out: bounds are on the expectation, not on a single outcome.
+    pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
+        let (plan, workspace, _) = self.draws(problem, intervention, seed);
         let mut forecasts = Vec::new();
         for (index, step) in plan.steps.iter().enumerate() {
             for component in 0..step.components {

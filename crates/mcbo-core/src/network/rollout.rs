@@ -89,6 +89,22 @@ fn refill(buffer: &mut Vec<f64>, len: usize) {
 }
 
 impl Network {
+    /// Multiplications of one decision's rollout: a triangular product per process, column and sample.
+    pub(crate) fn rollout_cost(&self, plan: &Plan, samples: usize) -> f64 {
+        let step = |step: &Step| {
+            let columns = if step.varies { samples } else { 1 } as f64;
+            let Some(NodeModel { mechanism: Mechanism::Learned(groups), .. }) = &self.nodes[step.node] else {
+                return columns;
+            };
+            let group = |group: &super::Group| {
+                let rows = group.rows as f64;
+                group.set.members().len() as f64 * (0.5 * rows * rows + 30.0 * rows)
+            };
+            columns * groups.iter().map(group).sum::<f64>()
+        };
+        plan.steps.iter().map(step).sum()
+    }
+
     /// The optimistic expected reward of a batch of decision vectors (Eq. reparam_acquisition at given `a` and `η`), in the
     /// direction of improvement.
     ///

@@ -129,7 +129,7 @@ const RANK_SEED: u64 = 0xd1b5_4a32_d192_ed03;
 /// The result does not depend on the number of threads.
 pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Found> {
     let choices = enumerate(task.problem, settings.enumeration_limit).unwrap_or_else(|| grow(task, settings));
-    let settings = share_budget(settings, choices.len());
+    let settings = share_budget(task, settings, &choices);
     (task.on_stage)(Stage::Screening);
     let screened: Vec<Screened<'_>> =
         choices.par_iter().map(|choice| screen(task, choice, &settings, &[])).collect();
@@ -140,10 +140,34 @@ pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Found> 
     rank(task, &choices, reached, &settings)
 }
 
-/// With many choices each gets less, so that the whole stays affordable.
-fn share_budget(settings: &SearchSettings, choices: usize) -> SearchSettings {
-    let share = |count: usize, least: usize| (count * 6 / choices.max(6)).max(least.min(count));
-    SearchSettings { screened: share(settings.screened, 16), starts: share(settings.starts, 2), ..*settings }
+/// Multiplications a search may spend on screening, on the first stage of climbing and on the second: a second or
+/// two each. Only problems far larger than the paper's come near.
+const WORK: f64 = 4e9;
+
+/// With many choices, or with points that are expensive, each choice gets less, so that the whole stays affordable.
+fn share_budget(task: &SearchTask<'_>, settings: &SearchSettings, choices: &[Choice]) -> SearchSettings {
+    let share = |count: usize, least: usize| (count * 6 / choices.len().max(6)).max(least.min(count));
+    let largest = choices.iter().max_by_key(|choice| choice.targets.len() + choice.actions.len());
+    let Some(largest) = largest else { return *settings };
+    let (coarse, fine) = (
+        (task.factory)(largest, settings.screening_samples, task.seed),
+        (task.factory)(largest, settings.samples, task.seed),
+    );
+    let decisions = coarse.decisions();
+    let afford = |cost: f64| (WORK / choices.len() as f64 / cost).max(1.0);
+    // Both numbers are per choice, before they grow with the decisions.
+    let screened =
+        share(settings.screened, 16).min((afford(coarse.cost()) as usize / (1 + decisions)).max(1));
+    let mut starts = share(settings.starts, 2);
+    let mut ascent = settings.ascent;
+    if let Ascent::QuasiNewton(stages) = &mut ascent {
+        let climbs = afford(2.0 * coarse.cost()) as usize / stages.first.max(1);
+        starts = starts.min((climbs / (1 + decisions / 2)).max(1));
+        let evaluations = afford(2.0 * fine.cost()) as usize;
+        stages.finalists = stages.finalists.min((evaluations / stages.second.max(1)).max(1));
+        stages.second = stages.second.min((evaluations / stages.finalists).max(10));
+    }
+    SearchSettings { screened, starts, ascent, ..*settings }
 }
 
 /// The starts of a choice, with its acquisition on few noise samples, and on many where there is noise.

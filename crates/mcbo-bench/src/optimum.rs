@@ -1,0 +1,92 @@
+//! The optimum of a task that nobody worked out: random search, then local refinement on more and more samples.
+
+use mcbo_core::{Context, Data, Intervention, Memory, Problem, Random, Strategy};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use crate::protocol::name_hash;
+use crate::task::{Span, Task};
+
+/// Random interventions that are tried first, and the noise samples for each.
+const CANDIDATES: (usize, usize) = (10_000, 32);
+/// How many of them, in the order they were drawn, the mean is over, and the noise samples for each.
+const MEAN: (usize, usize) = (1000, 256);
+/// The best of them that are refined, the steps for each, and the noise samples of a step.
+const STAGES: [(usize, usize, usize); 3] = [(48, 300, 64), (12, 150, 256), (3, 120, 1024)];
+
+/// The mean of random interventions and the best intervention found.
+pub(crate) fn search(task: &Task) -> Span {
+    let problem = task.problem();
+    let mut rng = ChaCha8Rng::seed_from_u64(name_hash(task.name()));
+    rng.set_stream(u64::MAX);
+    let (data, memory) = (Data::new(), Memory::default());
+    let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
+    let mut found: Vec<(f64, Intervention)> = Vec::new();
+    for _ in 0..CANDIDATES.0 {
+        // Random strategies never fail.
+        if let Ok(suggestion) = Random.suggest(&context, &mut rng) {
+            let reward = task.sampled_reward(&suggestion.intervention, CANDIDATES.1);
+            found.push((reward, suggestion.intervention));
+        }
+    }
+    let first = &found[..MEAN.0.min(found.len())];
+    let mean = first.iter().map(|(_, intervention)| task.sampled_reward(intervention, MEAN.1)).sum::<f64>();
+    let random = mean / first.len() as f64;
+    for (kept, steps, samples) in STAGES {
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        found.truncate(kept);
+        for (reward, intervention) in &mut found {
+            *reward = climb(task, intervention, steps, samples, &mut rng);
+        }
+    }
+    let best = found.iter().map(|(_, intervention)| task.expected_reward(intervention));
+    Span { random, optimum: best.fold(f64::NEG_INFINITY, f64::max) }
+}
+
+/// Improves an intervention by random steps that grow when they succeed and shrink when they fail.
+fn climb(
+    task: &Task,
+    intervention: &mut Intervention,
+    steps: usize,
+    samples: usize,
+    rng: &mut dyn Rng,
+) -> f64 {
+    let mut best = task.sampled_reward(intervention, samples);
+    let mut step = 0.1;
+    for _ in 0..steps {
+        let next = moved(task.problem(), intervention, step, rng);
+        let reward = task.sampled_reward(&next, samples);
+        if reward > best {
+            (best, *intervention) = (reward, next);
+            step = f64::min(1.6 * step, 0.3);
+        } else {
+            step = f64::max(0.88 * step, 1e-4);
+        }
+    }
+    best
+}
+
+/// Normal steps of every value, or of one of them, relative to its range; neutral actions that do nothing move too.
+fn moved(problem: &Problem, intervention: &Intervention, step: f64, rng: &mut dyn Rng) -> Intervention {
+    let mut next = intervention.clone();
+    let count = next.actions.len() + next.targets.iter().map(|(_, values)| values.len()).sum::<usize>();
+    let only = if rng.random_bool(0.5) { Some(rng.random_range(0..count.max(1))) } else { None };
+    let mut place = 0;
+    let mut shift = |value: &mut f64, [low, high]: [f64; 2]| {
+        let z: f64 = StandardNormal.sample(&mut *rng);
+        if only.is_none_or(|only| only == place) {
+            *value = (*value + step * (high - low) * z).clamp(low, high);
+        }
+        place += 1;
+    };
+    for (value, action) in next.actions.iter_mut().zip(problem.actions()) {
+        shift(value, action.range);
+    }
+    for (node, values) in &mut next.targets {
+        for (value, range) in values.iter_mut().zip(problem.nodes()[*node].hard.iter().flatten()) {
+            shift(value, *range);
+        }
+    }
+    next
+}

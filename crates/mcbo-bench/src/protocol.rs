@@ -1,0 +1,205 @@
+//! One run of a strategy on a task, scored as in the paper.
+
+use std::time::Instant;
+
+use mcbo_core::{
+    Context, Data, DataError, ENUMERATION_LIMIT, Intervention, Memory, Observation, Problem, Strategy,
+    target_sets,
+};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::BenchError;
+use crate::task::Task;
+
+/// Observations that tasks with hard interventions start from.
+const OBSERVATIONS: usize = 10;
+/// Random interventions per target set that tasks with hard interventions start from.
+const PER_SET: usize = 2;
+
+/// One round of a run. Rewards are expectations, in the direction of improvement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Round {
+    /// The round, from 1.
+    pub round: usize,
+    /// What the strategy chose.
+    pub intervention: Intervention,
+    /// `E[Y]` of the choice.
+    pub expected_reward: f64,
+    /// The mean of `E[Y]` over the initial design and all rounds so far.
+    pub average_reward: f64,
+    /// The highest `E[Y]` of the initial design and all rounds so far.
+    pub best_reward: f64,
+    /// The width of the confidence band that the strategy used, if it has one.
+    pub beta: Option<f64>,
+    /// How long the strategy took to choose.
+    pub suggest_seconds: f64,
+}
+
+/// One run of a strategy on a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunResult {
+    /// The task's name.
+    pub task: String,
+    /// The strategy's name.
+    pub strategy: String,
+    /// The seed.
+    pub seed: u64,
+    /// `E[Y]` of the initial design's rows.
+    pub initial: Vec<f64>,
+    /// The rounds, in order.
+    pub rounds: Vec<Round>,
+    /// All that was measured, the initial design first.
+    pub data: Data,
+}
+
+impl RunResult {
+    /// The mean of `E[Y]` over the initial design: round 0.
+    pub fn initial_average(&self) -> f64 {
+        mean(self.initial.iter().copied())
+    }
+
+    /// The highest `E[Y]` of the initial design: round 0.
+    pub fn initial_best(&self) -> f64 {
+        self.initial.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The paper's average reward: over the initial design and all rounds.
+    pub fn average_reward(&self) -> f64 {
+        self.rounds.last().map_or_else(|| self.initial_average(), |round| round.average_reward)
+    }
+
+    /// The mean of `E[Y]` over what the strategy chose, without the initial design.
+    pub fn chosen_average(&self) -> f64 {
+        mean(self.rounds.iter().map(|round| round.expected_reward))
+    }
+
+    /// The highest `E[Y]` of the whole run.
+    pub fn best_reward(&self) -> f64 {
+        self.rounds.last().map_or_else(|| self.initial_best(), |round| round.best_reward)
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
+    sum / f64::from(count)
+}
+
+/// What a generator is for; each purpose and round has its own stream.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Design,
+    Noise,
+    Strategy,
+}
+
+/// A generator that depends only on the task, the seed, the purpose and the round.
+fn generator(task: &Task, seed: u64, purpose: Purpose, round: usize) -> ChaCha8Rng {
+    let mut rng =
+        ChaCha8Rng::seed_from_u64(name_hash(task.name()) ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    rng.set_stream(4 * round as u64 + purpose as u64);
+    rng
+}
+
+/// FNV-1a: the same on every machine and in every release of the compiler.
+pub(crate) fn name_hash(name: &str) -> u64 {
+    name.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// Runs a strategy for a number of rounds after the initial design.
+///
+/// The initial design and the noise of every round depend only on the task and the seed, so that strategies can be compared
+/// in pairs. The result does not depend on the number of threads, `suggest_seconds` apart.
+///
+/// # Errors
+/// If the strategy gives no suggestion or one that the problem does not allow.
+pub fn run(task: &Task, strategy: &dyn Strategy, seed: u64, rounds: usize) -> Result<RunResult, BenchError> {
+    let problem = task.problem();
+    let wrong = |round: usize| {
+        move |error: DataError| BenchError::Data { task: task.name().into(), seed, round, error }
+    };
+    let mut data = Data::new();
+    let mut initial = Vec::new();
+    for observation in initial_design(task, seed) {
+        initial.push(task.expected_reward(&observation.intervention));
+        data.push(problem, observation).map_err(wrong(0))?;
+    }
+    let mut total: f64 = initial.iter().sum();
+    let mut best = initial.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut memory = Memory::default();
+    let mut records = Vec::with_capacity(rounds);
+    for round in 1..=rounds {
+        let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
+        let mut rng = generator(task, seed, Purpose::Strategy, round);
+        let started = Instant::now();
+        let suggestion = strategy.suggest(&context, &mut rng).map_err(|error| BenchError::Suggest {
+            task: task.name().into(),
+            seed,
+            round,
+            error,
+        })?;
+        let suggest_seconds = started.elapsed().as_secs_f64();
+        let intervention = suggestion.intervention;
+        mcbo_core::check_intervention(problem, &intervention).map_err(wrong(round))?;
+        let expected_reward = task.expected_reward(&intervention);
+        total += expected_reward;
+        best = best.max(expected_reward);
+        let values = task.sample(&intervention, &mut generator(task, seed, Purpose::Noise, round));
+        let values = values.into_iter().map(Some).collect();
+        data.push(problem, Observation { intervention: intervention.clone(), values })
+            .map_err(wrong(round))?;
+        memory = suggestion.memory;
+        records.push(Round {
+            round,
+            intervention,
+            expected_reward,
+            average_reward: total / (initial.len() + round) as f64,
+            best_reward: best,
+            beta: suggestion.beta,
+            suggest_seconds,
+        });
+    }
+    let (task, strategy) = (task.name().into(), strategy.name().into());
+    Ok(RunResult { task, strategy, seed, initial, rounds: records, data })
+}
+
+/// See [`Task::initial_design`].
+pub(crate) fn initial_design(task: &Task, seed: u64) -> Vec<Observation> {
+    let interventions = initial_interventions(task.problem(), &mut generator(task, seed, Purpose::Design, 0));
+    let mut rng = generator(task, seed, Purpose::Noise, 0);
+    interventions
+        .into_iter()
+        .map(|intervention| {
+            let values = task.sample(&intervention, &mut rng).into_iter().map(Some).collect();
+            Observation { intervention, values }
+        })
+        .collect()
+}
+
+/// What is done in the initial design of a problem; see [`Task::initial_design`].
+fn initial_interventions(problem: &Problem, rng: &mut dyn Rng) -> Vec<Intervention> {
+    let actions = problem.actions().len();
+    let without_targets = if actions == 0 { OBSERVATIONS } else { 2 * actions + 1 };
+    let sets = target_sets(problem, ENUMERATION_LIMIT).unwrap_or_default();
+    let targeted = sets.iter().filter(|set| !set.is_empty()).flat_map(|set| [set.as_slice(); PER_SET]);
+    std::iter::repeat_n([].as_slice(), without_targets)
+        .chain(targeted)
+        .map(|targets| random_intervention(problem, targets, rng))
+        .collect()
+}
+
+/// Uniformly random values of the targets and of all actions.
+fn random_intervention(problem: &Problem, targets: &[usize], rng: &mut dyn Rng) -> Intervention {
+    let mut uniform = |[low, high]: [f64; 2]| low + (high - low) * rng.random::<f64>();
+    Intervention {
+        targets: targets
+            .iter()
+            .map(|&node| {
+                let ranges = problem.nodes()[node].hard.iter().flatten();
+                (node, ranges.map(|range| uniform(*range)).collect())
+            })
+            .collect(),
+        actions: problem.actions().iter().map(|action| uniform(action.range)).collect(),
+    }
+}

@@ -1,0 +1,46 @@
+//! The tasks of the paper: a file and a line each.
+
+use crate::expectation::Expectation::{self, Noiseless, Quadrature};
+use crate::task::Sampling::{self, Measured, Structural};
+
+/// What is known about a task apart from its problem file.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) optimum: f64,
+    pub(crate) expectation: Expectation,
+    pub(crate) sampling: Sampling,
+}
+
+macro_rules! entry {
+    ($name:literal, $optimum:expr, $expectation:expr, $sampling:expr) => {
+        Entry {
+            name: $name,
+            file: include_str!(concat!("../tasks/", $name, ".toml")),
+            optimum: $optimum,
+            expectation: $expectation,
+            sampling: $sampling,
+        }
+    };
+}
+
+/// In ToyGraph `cos(exp(-X0) + e1)` oscillates ever faster in the lower tail of `X0`; at -6 standard deviations
+/// the period is 0.016.
+const TOYGRAPH: Expectation = Quadrature(&[("X0", 8001), ("X1", 41)]);
+const PSAGRAPH: Expectation = Quadrature(&[("age", 24), ("bmi", 41)]);
+/// `cos(12 X0)` with noise of 0.1: 1.2 oscillations per standard deviation.
+const DROPWAVE: Expectation = Quadrature(&[("X0", 401)]);
+
+/// Optima are of the expected reward. `Noiseless` holds with noise too where all nodes are linear in their parents.
+pub(crate) const ENTRIES: [Entry; 10] = [
+    entry!("toygraph", 2.171806, TOYGRAPH, Structural),
+    entry!("psagraph", -5.155287, PSAGRAPH, Structural),
+    entry!("dropwave", 1.0, Noiseless, Structural),
+    entry!("alpine2", 381.149094, Noiseless, Structural),
+    entry!("rosenbrock", 0.0, Noiseless, Structural),
+    entry!("ackley", 0.0, Noiseless, Structural),
+    entry!("dropwave-noisy", 0.742398, DROPWAVE, Structural),
+    entry!("alpine2-noisy", 381.149094, Noiseless, Structural),
+    entry!("rosenbrock-noisy", 0.0, Noiseless, Structural),
+    entry!("dropwave-noisy-reference", 1.0, Noiseless, Measured),
+];

@@ -1,0 +1,229 @@
+//! A task: a problem with a simulator, the expected reward of every intervention, and the optimum.
+
+use std::sync::{Arc, OnceLock};
+
+use mcbo_core::{Intervention, Noise, Observation, Problem, Simulator};
+use rand::Rng;
+use rand::distr::{Distribution, StandardUniform};
+use rand_distr::StandardNormal;
+
+use crate::error::BenchError;
+use crate::expectation::{Expectation, NoiseTable, noiseless, quadrature};
+use crate::registry::{ENTRIES, Entry};
+use crate::{optimum, protocol, scm};
+
+/// How an experiment comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sampling {
+    /// Children read the realised values of their parents.
+    Structural,
+    /// Children read their parents without noise; the noise is added to what is reported.
+    Measured,
+}
+
+/// What rewards a task offers: the mean of random interventions, and the best.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Span {
+    pub(crate) random: f64,
+    pub(crate) optimum: f64,
+}
+
+/// Something to optimise whose answer is known.
+///
+/// Rewards are in the direction of improvement: the negated node where the problem minimises.
+#[derive(Debug)]
+pub struct Task {
+    name: String,
+    problem: Arc<Problem>,
+    simulator: Simulator,
+    expectation: Expectation,
+    sampling: Sampling,
+    known_optimum: Option<f64>,
+    span: OnceLock<Span>,
+    noise: NoiseTable,
+    /// The expected reward of doing nothing: the most expensive and the most often asked for.
+    observing: OnceLock<f64>,
+}
+
+impl Task {
+    /// The names of the paper's tasks.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ENTRIES.iter().map(|entry| entry.name)
+    }
+
+    /// A task of the paper, or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`.
+    ///
+    /// # Errors
+    /// If there is no such task.
+    pub fn named(name: &str) -> Result<Self, BenchError> {
+        if let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) {
+            return Self::from_entry(entry);
+        }
+        match scm::problem(name) {
+            Some(built) => {
+                let problem = built.map_err(|errors| BenchError::Problem { task: name.into(), errors })?;
+                let expectation = Expectation::Samples(scm::SAMPLES);
+                Self::new(name, problem, None, expectation, Sampling::Structural)
+            }
+            None => Err(BenchError::UnknownTask {
+                name: name.into(),
+                known: Self::names().collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
+    fn from_entry(entry: &Entry) -> Result<Self, BenchError> {
+        let problem = Problem::from_toml(entry.file)
+            .map_err(|errors| BenchError::Problem { task: entry.name.into(), errors })?;
+        Self::new(entry.name, problem, Some(entry.optimum), entry.expectation, entry.sampling)
+    }
+
+    fn new(
+        name: &str,
+        problem: Problem,
+        known_optimum: Option<f64>,
+        expectation: Expectation,
+        sampling: Sampling,
+    ) -> Result<Self, BenchError> {
+        let simulator =
+            problem.simulator().cloned().ok_or_else(|| BenchError::NoSimulator { task: name.into() })?;
+        Ok(Self {
+            name: name.into(),
+            problem: Arc::new(problem),
+            simulator,
+            expectation,
+            sampling,
+            known_optimum,
+            span: OnceLock::new(),
+            noise: NoiseTable::default(),
+            observing: OnceLock::new(),
+        })
+    }
+
+    /// The task's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The problem, as a strategy sees it.
+    pub fn problem(&self) -> &Arc<Problem> {
+        &self.problem
+    }
+
+    /// The highest expected reward. Of random tasks it is found by a long search when first asked for.
+    pub fn optimum(&self) -> f64 {
+        self.known_optimum.unwrap_or_else(|| self.span().optimum)
+    }
+
+    /// Whether [`Self::optimum`] is known rather than found by search.
+    pub fn optimum_is_known(&self) -> bool {
+        self.known_optimum.is_some()
+    }
+
+    /// A reward as it is reported: of random tasks 0 is the mean of random interventions and 1 the optimum, so that they can
+    /// be averaged; others keep their units. The map is affine: means and running maxima may be mapped as well.
+    pub fn reported(&self, reward: f64) -> f64 {
+        if self.optimum_is_known() {
+            return reward;
+        }
+        let span = self.span();
+        (reward - span.random) / (span.optimum - span.random)
+    }
+
+    fn span(&self) -> &Span {
+        self.span.get_or_init(|| scm::known_span(&self.name).unwrap_or_else(|| optimum::search(self)))
+    }
+
+    /// How the expected reward is computed: `exact`, `quadrature` or `samples`.
+    pub fn method(&self) -> &'static str {
+        self.expectation.method()
+    }
+
+    /// `E[Y | intervention]` in the direction of improvement, to about 1e-9, or with fixed samples for random tasks.
+    ///
+    /// # Panics
+    /// When the intervention is not one of the problem; see [`mcbo_core::check_intervention`].
+    pub fn expected_reward(&self, intervention: &Intervention) -> f64 {
+        let observing = intervention.targets.is_empty() && self.problem.actions().is_empty();
+        if observing {
+            return *self.observing.get_or_init(|| self.compute(intervention));
+        }
+        self.compute(intervention)
+    }
+
+    fn compute(&self, intervention: &Intervention) -> f64 {
+        match self.expectation {
+            Expectation::Noiseless => noiseless(&self.problem, &self.simulator, intervention),
+            Expectation::Quadrature(points) => {
+                quadrature(&self.problem, &self.simulator, intervention, points)
+            }
+            Expectation::Samples(size) => self.sampled_reward(intervention, size),
+        }
+    }
+
+    /// The expected reward from fewer samples than [`Self::expected_reward`] uses.
+    pub(crate) fn sampled_reward(&self, intervention: &Intervention, count: usize) -> f64 {
+        let size = match self.expectation {
+            Expectation::Samples(size) => size,
+            _ => count,
+        };
+        self.noise.expectation(&self.problem, &self.simulator, intervention, size, count)
+    }
+
+    /// Runs one experiment: the values of all nodes at the places of [`Problem::slot`].
+    ///
+    /// The same random numbers are drawn whatever the intervention, so that equal generators give equal noise to
+    /// whatever is done. Nodes that are set draw theirs too and do not use it.
+    ///
+    /// # Panics
+    /// When the intervention is not one of the problem; see [`mcbo_core::check_intervention`].
+    pub fn sample(&self, intervention: &Intervention, rng: &mut dyn Rng) -> Vec<f64> {
+        let problem = &*self.problem;
+        let mut values = vec![0.0; problem.slots()];
+        let mut noise = vec![0.0; problem.slots()];
+        let mut inputs = Vec::new();
+        for &node in problem.graph().order() {
+            problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
+            for (at, formula) in problem.slot(node).zip(self.simulator.formulas(node)) {
+                match self.sampling {
+                    Sampling::Structural => values[at] = formula.sample(&inputs, rng),
+                    Sampling::Measured => {
+                        values[at] = formula.eval(&inputs);
+                        noise[at] = draw(problem.nodes()[node].noise, rng);
+                    }
+                }
+            }
+            if let Some(set) = intervention.target(node) {
+                values[problem.slot(node)].copy_from_slice(set);
+                noise[problem.slot(node)].fill(0.0);
+            }
+        }
+        for (value, noise) in values.iter_mut().zip(noise) {
+            *value += noise;
+        }
+        values
+    }
+
+    /// The rows that every strategy starts from, for one seed.
+    ///
+    /// Function networks: `2A + 1` uniformly random actions. Hard interventions: 10 observations and 2 random
+    /// interventions on every non-empty target set. Both kinds: `2A + 1` random actions without targets, and 2
+    /// random interventions with random actions on every non-empty target set.
+    pub fn initial_design(&self, seed: u64) -> Vec<Observation> {
+        protocol::initial_design(self, seed)
+    }
+}
+
+fn draw(noise: Noise, rng: &mut dyn Rng) -> f64 {
+    match noise {
+        Noise::None | Noise::Learn => 0.0,
+        Noise::Gaussian(std) => {
+            let z: f64 = StandardNormal.sample(rng);
+            std * z
+        }
+        Noise::Uniform([lo, hi]) => {
+            let u: f64 = StandardUniform.sample(rng);
+            lo + (hi - lo) * u
+        }
+    }
+}

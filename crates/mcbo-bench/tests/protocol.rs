@@ -1,0 +1,198 @@
+//! Initial designs, records and reproducibility of runs.
+
+mod common;
+
+use common::{hard, soft, task};
+use mcbo_bench::{Job, RunResult, Task, run, run_all};
+use mcbo_core::{Context, Intervention, Mcbo, Random, Strategy, SuggestError, Suggestion};
+use rand::Rng;
+
+/// Does the same in every round.
+struct Always(Intervention);
+
+impl Strategy for Always {
+    fn name(&self) -> &str {
+        "always"
+    }
+
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+        Ok(Suggestion { intervention: self.0.clone(), ..Random.suggest(context, rng)? })
+    }
+}
+
+/// All but the seconds.
+fn without_seconds(mut result: RunResult) -> RunResult {
+    for round in &mut result.rounds {
+        round.suggest_seconds = 0.0;
+    }
+    result
+}
+
+#[test]
+fn initial_designs_follow_the_protocol() {
+    for name in Task::names() {
+        let task = task(name);
+        let (actions, design) = (task.problem().actions().len(), task.initial_design(3));
+        let rows = |names: &[&str]| {
+            let set: Vec<usize> = names.iter().map(|n| task.problem().node_index(n).unwrap()).collect();
+            let same = |row: &&mcbo_core::Observation| {
+                row.intervention.targets.iter().map(|(node, _)| *node).eq(set.iter().copied())
+            };
+            design.iter().filter(same).count()
+        };
+        match name {
+            "toygraph" => {
+                assert_eq!((design.len(), rows(&[]), rows(&["X0"]), rows(&["X1"])), (14, 10, 2, 2));
+            }
+            "psagraph" => {
+                let sets = [rows(&["aspirin"]), rows(&["statin"]), rows(&["aspirin", "statin"])];
+                assert_eq!((design.len(), rows(&[]), sets), (16, 10, [2, 2, 2]));
+            }
+            _ => assert_eq!((design.len(), rows(&[])), (2 * actions + 1, design.len()), "{name}"),
+        }
+        assert!(design.iter().all(|row| row.values.iter().all(Option::is_some)));
+        assert_eq!(design, task.initial_design(3), "{name}");
+        assert_ne!(design, task.initial_design(4), "{name}");
+    }
+}
+
+#[test]
+fn designs_of_mixed_models_have_both_kinds() {
+    let task = task("scm-mixed-0");
+    let design = task.initial_design(0);
+    let observed = design.iter().filter(|row| row.intervention.targets.is_empty()).count();
+    assert_eq!(observed, 2 * task.problem().actions().len() + 1);
+    assert!(design.len() > observed);
+}
+
+#[test]
+fn runs_are_the_same_to_the_bit_whatever_the_threads() {
+    for name in ["dropwave", "toygraph", "alpine2-noisy", "scm-mixed-1"] {
+        let task = task(name);
+        let strategy = Mcbo::default();
+        let once = without_seconds(run(&task, &strategy, 5, 4).unwrap());
+        assert_eq!(once, without_seconds(run(&task, &strategy, 5, 4).unwrap()), "{name}");
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let result = pool.install(|| run(&task, &strategy, 5, 4)).unwrap();
+            assert_eq!(once, without_seconds(result), "{name} on {threads} threads");
+        }
+        let other = without_seconds(run(&task, &strategy, 6, 4).unwrap());
+        assert_ne!(once.initial, other.initial, "{name}");
+    }
+}
+
+#[test]
+fn many_runs_are_the_runs_one_by_one() {
+    let tasks = [task("psagraph"), task("rosenbrock-noisy")];
+    let mut jobs = Vec::new();
+    for task in &tasks {
+        jobs.extend((0..3).map(|seed| Job { task, strategy: &Random, seed, rounds: 5 }));
+    }
+    let mut results = vec![None; jobs.len()];
+    run_all(&jobs, 2, |place, result| results[place] = Some(result));
+    for (job, result) in jobs.iter().zip(results) {
+        let alone = run(job.task, &Random, job.seed, 5).unwrap();
+        assert_eq!(without_seconds(alone), without_seconds(result.unwrap().unwrap()));
+    }
+    run_all(&[], 2, |_, _| panic!("no job has a result"));
+}
+
+#[test]
+fn strategies_meet_the_same_noise() {
+    let task = task("toygraph");
+    let observing = run(&task, &Always(hard(&task, &[])), 0, 20).unwrap();
+    let setting = run(&task, &Always(hard(&task, &[("X0", 1.0)])), 0, 20).unwrap();
+    let noise = |result: &RunResult| -> Vec<[f64; 2]> {
+        let of = |row: &mcbo_core::Observation| {
+            let [x0, x1, y] = [0, 1, 2].map(|slot| row.values[slot].unwrap());
+            [x1 - (-x0).exp(), y + x1.cos() - (-x1 / 20.0).exp()]
+        };
+        result.data.observations()[14..].iter().map(of).collect()
+    };
+    assert_eq!(observing.data.observations()[..14], setting.data.observations()[..14]);
+    for (a, b) in noise(&observing).iter().zip(noise(&setting)) {
+        assert!((a[0] - b[0]).abs() < 1e-9 && (a[1] - b[1]).abs() < 1e-9, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn records_add_up() {
+    let task = task("dropwave-noisy");
+    let result = run(&task, &Random, 2, 30).unwrap();
+    let mut rewards = result.initial.clone();
+    assert_eq!(rewards.len(), 5);
+    for round in &result.rounds {
+        assert_eq!(round.expected_reward, task.expected_reward(&round.intervention));
+        rewards.push(round.expected_reward);
+        let mean = rewards.iter().sum::<f64>() / rewards.len() as f64;
+        assert!((round.average_reward - mean).abs() < 1e-12);
+        assert_eq!(round.best_reward, rewards.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+        assert!(round.suggest_seconds >= 0.0);
+    }
+    assert_eq!(result.average_reward(), result.rounds[29].average_reward);
+    assert_eq!(result.best_reward(), result.rounds[29].best_reward);
+    let chosen = rewards[5..].iter().sum::<f64>() / 30.0;
+    assert!((result.chosen_average() - chosen).abs() < 1e-12);
+    assert_eq!(result.data.len(), 35);
+}
+
+#[test]
+fn a_run_without_rounds_is_its_design() {
+    let result = run(&task("ackley"), &Random, 0, 0).unwrap();
+    assert_eq!(
+        (result.average_reward(), result.best_reward()),
+        (result.initial_average(), result.initial_best())
+    );
+}
+
+#[test]
+fn a_choice_that_is_not_allowed_is_an_error() {
+    let error = run(&task("dropwave"), &Always(soft(&[0.5, 1.5])), 1, 3).unwrap_err().to_string();
+    assert!(error.contains("dropwave") && error.contains("round 1") && error.contains("a1"), "{error}");
+}
+
+#[test]
+fn lines_have_the_agreed_keys() {
+    let task = task("psagraph");
+    let chosen = hard(&task, &[("aspirin", 0.25), ("statin", 0.75)]);
+    let lines = run(&task, &Always(chosen), 4, 2).unwrap().lines(&task);
+    let lines: Vec<serde_json::Value> =
+        lines.iter().map(|line| serde_json::to_value(line).unwrap()).collect();
+    assert_eq!(lines.len(), 3);
+    assert!(
+        lines[0]["round"] == 0 && lines[0]["average_reward"].is_f64() && lines[0]["best_reward"].is_f64()
+    );
+    let keys: Vec<&String> = lines[1].as_object().unwrap().keys().collect();
+    let agreed = [
+        "task",
+        "strategy",
+        "beta",
+        "seed",
+        "round",
+        "actions",
+        "targets",
+        "expected_reward",
+        "average_reward",
+        "best_reward",
+        "suggest_seconds",
+    ];
+    assert_eq!(keys, agreed);
+    assert_eq!(lines[2]["round"], 2);
+    assert_eq!(lines[2]["targets"], serde_json::json!(["aspirin", "statin"]));
+    assert_eq!(lines[2]["actions"], serde_json::json!([0.25, 0.75]));
+}
+
+#[test]
+fn random_models_report_between_random_and_best() {
+    for name in ["scm-soft-0", "scm-hard-0", "scm-mixed-0"] {
+        let task = task(name);
+        assert!(!task.optimum_is_known());
+        assert!((task.reported(task.optimum()) - 1.0).abs() < 1e-12);
+        let seeds = 0..5;
+        let results: Vec<RunResult> = seeds.map(|seed| run(&task, &Random, seed, 60).unwrap()).collect();
+        let mean = results.iter().map(|r| task.reported(r.chosen_average())).sum::<f64>() / 5.0;
+        assert!(mean.abs() < 0.15, "{name}: {mean}");
+        assert!(results.iter().all(|r| task.reported(r.best_reward()) < 1.01), "{name}");
+    }
+}

@@ -1,0 +1,230 @@
+//! `mcbo check`: what a problem file says, or what is wrong with it.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use mcbo_core::{ENUMERATION_LIMIT, Node, Problem, enumerate};
+use serde_json::{Value, json};
+
+use crate::cli::Check;
+use crate::failure::BadFile;
+use crate::table::{self, Align, Table, paragraph};
+use crate::talk::{BOLD, Talk, styled};
+use crate::{json, number, problem, words};
+
+mod sets;
+
+use sets::Sets;
+
+/// More sets than this are not listed in a table.
+const MOST_SETS: usize = 64;
+
+/// Checks the file and prints what it says.
+pub fn run(arguments: &Check) -> Result<ExitCode> {
+    let problem = match problem::read(&arguments.file) {
+        Ok(problem) => problem,
+        Err(error) => {
+            if let (true, Some(bad)) = (arguments.json, error.downcast_ref::<BadFile>()) {
+                writeln!(io::stdout(), "{}", mistakes(bad))?;
+            }
+            return Err(error);
+        }
+    };
+    if arguments.json {
+        writeln!(io::stdout(), "{}", describe(&problem))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = anstream::stdout().lock();
+    print(&mut out, &problem, table::width())?;
+    out.flush()?;
+    let talk = Talk::new(false);
+    for warning in problem.warnings() {
+        talk.warning(&warning.to_string());
+    }
+    let file = &arguments.file;
+    talk.note(&match problem.simulator() {
+        _ if file == problem::STDIN => "\nThe problem is valid.".into(),
+        Some(_) => format!("\n{file} is valid. Next: mcbo run {file}"),
+        None => {
+            format!("\n{file} is valid. It has no [simulator]. Next: mcbo run {file} --exec 'YOUR PROGRAM'")
+        }
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How a node comes by its values when it is not set.
+fn kind(node: &Node) -> &'static str {
+    if node.formula.is_some() {
+        "formula"
+    } else if node.parents.is_empty() && node.actions.is_empty() {
+        "context"
+    } else {
+        "learned"
+    }
+}
+
+fn names<'a>(indices: &[usize], name: impl Fn(usize) -> &'a str) -> Vec<&'a str> {
+    indices.iter().map(|&index| name(index)).collect()
+}
+
+fn describe(problem: &Problem) -> Value {
+    let nodes = problem.nodes();
+    let node_name = |index: usize| nodes[index].name.as_str();
+    let action_name = |index: usize| problem.actions()[index].name.as_str();
+    let described = nodes.iter().enumerate().map(|(index, node)| {
+        json!({
+            "name": node.name,
+            "parents": names(&node.parents, node_name),
+            "actions": names(&node.actions, action_name),
+            "dim": node.dim,
+            "kind": kind(node),
+            "reward": index == problem.reward(),
+            "noise": json::noise(node.noise),
+            "do": match (&node.hard, node.dim) {
+                (Some(ranges), 1) => json!(ranges[0]),
+                (ranges, _) => json!(ranges),
+            },
+            "range": node.range,
+        })
+    });
+    let actions = problem.actions().iter().enumerate().map(|(index, action)| {
+        json!({
+            "name": action.name,
+            "range": action.range,
+            "neutral": action.neutral,
+            "nodes": names(&readers(problem, index), node_name),
+        })
+    });
+    let sets = Sets::of(problem, usize::MAX);
+    let set = |set: &sets::TargetSet| json!({ "targets": names(&set.targets, node_name), "minimal": set.minimal, "used": set.used });
+    json!({
+        "name": problem.name(),
+        "objective": { "node": words::reward_name(problem), "minimize": problem.sign() < 0.0 },
+        "nodes": described.collect::<Vec<_>>(),
+        "actions": actions.collect::<Vec<_>>(),
+        "sets": sets.listed.iter().map(set).collect::<Vec<_>>(),
+        "sets_left_out": sets.left_out.as_ref().map(|left_out| left_out.words()),
+        "max_interventions": problem.max_interventions(),
+        "choices": enumerate(problem, ENUMERATION_LIMIT).map(|choices| choices.len()),
+        "simulator": problem.simulator().is_some(),
+        "warnings": problem.warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// The nodes that an action feeds.
+fn readers(problem: &Problem, action: usize) -> Vec<usize> {
+    let reads = |&node: &usize| problem.nodes()[node].actions.contains(&action);
+    (0..problem.nodes().len()).filter(reads).collect()
+}
+
+/// The mistakes of a file for a program, such as an editor.
+fn mistakes(bad: &BadFile) -> Value {
+    let errors = bad.errors.errors().iter().map(|error| {
+        let place = bad.place(error);
+        json!({
+            "message": error.message(),
+            "line": place.map(|(line, _)| line),
+            "column": place.map(|(_, column)| column),
+            "hint": error.hint(),
+        })
+    });
+    json!({ "file": bad.file, "errors": errors.collect::<Vec<_>>() })
+}
+
+fn or_dash(text: String) -> String {
+    if text.is_empty() { "-".into() } else { text }
+}
+
+fn print(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
+    let counts = [
+        words::count(problem.nodes().len(), "node"),
+        words::count(problem.actions().len(), "action"),
+        format!("{} that can be set", words::count(problem.settable().len(), "node")),
+    ];
+    writeln!(out, "{}: {}", styled(BOLD, problem.name()), words::objective(problem))?;
+    writeln!(out, "{}\n", counts.join(", "))?;
+    print_nodes(out, problem, width)?;
+    if !problem.actions().is_empty() {
+        writeln!(out)?;
+        print_actions(out, problem, width)?;
+    }
+    writeln!(out)?;
+    print_sets(out, problem, width)
+}
+
+fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
+    use Align::Left;
+    let settable = !problem.settable().is_empty();
+    let acting = !problem.actions().is_empty();
+    let mut columns = vec![("node", Left), ("parents", Left)];
+    columns.extend(acting.then_some(("actions", Left)));
+    columns.extend([("kind", Left), ("noise", Left)]);
+    columns.extend(settable.then_some(("do", Left)));
+    let mut table = Table::new(columns);
+    for &index in problem.graph().order() {
+        let node = &problem.nodes()[index];
+        let mut name = node.name.clone();
+        if node.dim > 1 {
+            name.push_str(&format!(" ({} values)", node.dim));
+        }
+        let parents = names(&node.parents, |parent| &problem.nodes()[parent].name).join(", ");
+        let actions = names(&node.actions, |action| &problem.actions()[action].name).join(", ");
+        let mut row = vec![name, or_dash(parents)];
+        row.extend(acting.then(|| or_dash(actions)));
+        let reward = if index == problem.reward() { ", reward" } else { "" };
+        row.extend([format!("{}{reward}", kind(node)), words::noise(node.noise)]);
+        row.extend(settable.then(|| {
+            let ranges: Vec<String> = node.hard.iter().flatten().map(|range| number::range(*range)).collect();
+            let same = ranges.windows(2).all(|pair| pair[0] == pair[1]);
+            or_dash(if same { ranges.into_iter().next().unwrap_or_default() } else { ranges.join("; ") })
+        }));
+        table.row(row);
+    }
+    table.write(out, width)
+}
+
+fn print_actions(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
+    use Align::{Left, Right};
+    let mut table = Table::new([("action", Left), ("range", Left), ("neutral", Right), ("acts on", Left)]);
+    for (index, action) in problem.actions().iter().enumerate() {
+        let on = names(&readers(problem, index), |node| &problem.nodes()[node].name).join(", ");
+        table.row([action.name.clone(), number::range(action.range), number::plain(action.neutral), on]);
+    }
+    table.write(out, width)
+}
+
+fn print_sets(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
+    use Align::Left;
+    let sets = Sets::of(problem, MOST_SETS);
+    if problem.settable().is_empty() {
+        paragraph(out, "Target sets: only {}, because no node has a `do` range.", width)?;
+    } else {
+        let mut table = Table::new([("target set", Left), ("minimal", Left), ("used", Left)]);
+        for set in &sets.listed {
+            let minimal = match &set.core {
+                None => "yes".into(),
+                Some(core) => format!("no, same as {}", words::set(problem, core)),
+            };
+            let used = if set.used { "yes".into() } else { set.why_unused(problem) };
+            table.row([words::set(problem, &set.targets), minimal, used]);
+        }
+        if !sets.listed.is_empty() {
+            table.write(out, width)?;
+        }
+        if let Some(left_out) = &sets.left_out {
+            paragraph(out, &left_out.words(), width)?;
+        }
+    }
+    if let Some(limit) = problem.max_interventions() {
+        let most = words::count(limit, "intervention");
+        let text = format!("At most {most} per trial: nodes that are set and actions that are not neutral.");
+        paragraph(out, &text, width)?;
+    }
+    let ways = match enumerate(problem, ENUMERATION_LIMIT).map(|choices| choices.len()) {
+        Some(1) => "One way to intervene; every trial chooses the values of all actions.".into(),
+        Some(count) => format!("{count} ways to intervene; every trial chooses one of them and its values."),
+        None => format!("More than {ENUMERATION_LIMIT} ways to intervene; they are searched, not listed."),
+    };
+    paragraph(out, &ways, width)
+}

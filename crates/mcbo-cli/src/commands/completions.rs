@@ -1,0 +1,17 @@
+//! `mcbo completions`: a script for the user's shell.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::CommandFactory;
+
+use crate::cli::{Cli, Completions};
+
+/// Prints the completion script.
+pub fn run(arguments: &Completions) -> Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Cli::command(), "mcbo", &mut script);
+    std::io::stdout().lock().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,182 @@
+//! The JSON that scripts rely on.
+
+use mcbo_core::{
+    Forecast, Intervention, NodeSummary, Noise, Problem, Recommendation, Suggestion, Trial, TrialState,
+    Warning, slot_name,
+};
+use serde_json::{Map, Value, json};
+
+/// A node's numbers: one by itself, those of a vector node as an array.
+fn components(problem: &Problem, node: usize, values: impl Iterator<Item = Value>) -> Value {
+    let values: Vec<Value> = values.collect();
+    match <[Value; 1]>::try_from(values) {
+        Ok([value]) if problem.nodes()[node].dim == 1 => value,
+        Ok(values) => values.into_iter().collect(),
+        Err(values) => values.into(),
+    }
+}
+
+/// `{"targets":[...],"values":{...},"actions":{...}}`.
+pub fn intervention(problem: &Problem, intervention: &Intervention) -> Value {
+    let name = |node: usize| problem.nodes()[node].name.clone();
+    let targets: Vec<String> = intervention.targets.iter().map(|(node, _)| name(*node)).collect();
+    let value = |(node, values): &(usize, Vec<f64>)| {
+        (name(*node), components(problem, *node, values.iter().map(|&v| v.into())))
+    };
+    let values: Map<String, Value> = intervention.targets.iter().map(value).collect();
+    let actions = problem.actions().iter().zip(&intervention.actions);
+    let actions: Map<String, Value> = actions.map(|(a, &v)| (a.name.clone(), v.into())).collect();
+    json!({ "targets": targets, "values": values, "actions": actions })
+}
+
+fn predicted(problem: &Problem, forecasts: &[Forecast]) -> Value {
+    let mut nodes = Map::new();
+    for (node, declared) in problem.nodes().iter().enumerate() {
+        let of: Vec<&Forecast> = forecasts.iter().filter(|forecast| forecast.node == node).collect();
+        if of.len() == declared.dim {
+            let of = of.iter().map(|f| bounds([f.mean, f.lower, f.upper]));
+            nodes.insert(declared.name.clone(), components(problem, node, of));
+        }
+    }
+    nodes.into()
+}
+
+/// What the optimistic model expects, which comes by the names of components.
+fn optimistic(problem: &Problem, named: &[(String, f64)]) -> Value {
+    let mut nodes = Map::new();
+    for (node, declared) in problem.nodes().iter().enumerate() {
+        let of = |component: usize| {
+            let name = slot_name(problem, node, component);
+            named.iter().find(|(other, _)| *other == name).map(|(_, value)| Value::from(*value))
+        };
+        if let Some(values) = (0..declared.dim).map(of).collect::<Option<Vec<Value>>>() {
+            nodes.insert(declared.name.clone(), components(problem, node, values.into_iter()));
+        }
+    }
+    nodes.into()
+}
+
+fn warnings(warnings: &[Warning]) -> Vec<String> {
+    warnings.iter().map(ToString::to_string).collect()
+}
+
+/// The suggestion as `mcbo ask --json` prints it.
+pub fn suggestion(problem: &Problem, trial: usize, suggestion: &Suggestion) -> Map<String, Value> {
+    let Value::Object(object) = json!({
+        "trial": trial,
+        "strategy": suggestion.strategy,
+        "intervention": intervention(problem, &suggestion.intervention),
+        "acquisition": suggestion.acquisition,
+        "beta": suggestion.beta,
+        "predicted": predicted(problem, &suggestion.predicted),
+        "optimistic": optimistic(problem, &suggestion.optimistic),
+        "warnings": warnings(&suggestion.warnings),
+    }) else {
+        unreachable!("written as an object above")
+    };
+    object
+}
+
+/// Measured values by node name, `null` where not measured.
+fn values(problem: &Problem, values: &[Option<f64>]) -> Value {
+    let of = |node: usize| components(problem, node, values[problem.slot(node)].iter().map(|&v| v.into()));
+    let all = problem.nodes().iter().enumerate().map(|(node, declared)| (declared.name.clone(), of(node)));
+    all.collect::<Map<_, _>>().into()
+}
+
+/// The measured reward of a trial, in the direction of improvement.
+pub fn reward(problem: &Problem, trial: &Trial) -> Option<f64> {
+    let slot = problem.slot(problem.reward()).start;
+    trial.values.as_ref().and_then(|values| values[slot]).map(|value| problem.sign() * value)
+}
+
+/// A trial: its suggestion, and what came of it; `error` says why a trial failed.
+pub fn trial(problem: &Problem, trial: &Trial, error: Option<&str>) -> Value {
+    let mut object = suggestion(problem, trial.number, &trial.suggestion);
+    let state = match trial.state {
+        TrialState::Pending => "pending",
+        TrialState::Complete => "complete",
+        TrialState::Failed => "failed",
+    };
+    object.insert("state".into(), state.into());
+    object.insert("values".into(), trial.values.as_ref().map_or(Value::Null, |v| values(problem, v)));
+    object.insert("reward".into(), reward(problem, trial).into());
+    if let Some(error) = error {
+        object.insert("error".into(), error.into());
+    }
+    object.into()
+}
+
+/// The reward that a recommendation is expected to give, in the direction of improvement: mean, lower, upper.
+pub fn expected_reward(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64; 3]> {
+    let forecast = forecasts.iter().find(|forecast| forecast.node == problem.reward())?;
+    let (one, other) = (problem.sign() * forecast.lower, problem.sign() * forecast.upper);
+    Some([problem.sign() * forecast.mean, one.min(other), one.max(other)])
+}
+
+/// What the model behind a recommendation expects of an intervention, always by the same draws: two interventions are
+/// compared under the same luck.
+pub fn forecast(
+    problem: &Problem,
+    recommendation: &Recommendation,
+    intervention: &Intervention,
+) -> Vec<Forecast> {
+    recommendation.network.forecast(problem, intervention, 0)
+}
+
+fn bounds([mean, lower, upper]: [f64; 3]) -> Value {
+    json!({ "mean": mean, "lower": lower, "upper": upper })
+}
+
+/// The recommended intervention with what is expected of it.
+pub fn recommendation(problem: &Problem, recommendation: &Recommendation) -> Value {
+    let forecast = forecast(problem, recommendation, &recommendation.intervention);
+    json!({
+        "intervention": intervention(problem, &recommendation.intervention),
+        "predicted": predicted(problem, &forecast),
+        "reward": expected_reward(problem, &forecast).map(bounds),
+        "warnings": warnings(&recommendation.warnings),
+    })
+}
+
+/// The best measured trial, with what the model expects of it.
+pub fn best(
+    problem: &Problem,
+    best: Option<(&Trial, f64)>,
+    recommendation: Option<&Recommendation>,
+) -> Value {
+    best.map_or(Value::Null, |(trial, reward)| {
+        let forecast = recommendation.map(|r| forecast(problem, r, &trial.suggestion.intervention));
+        json!({
+            "trial": trial.number,
+            "intervention": intervention(problem, &trial.suggestion.intervention),
+            "values": trial.values.as_ref().map(|v| values(problem, v)),
+            "reward": reward,
+            "predicted": forecast.map(|forecast| predicted(problem, &forecast)),
+        })
+    })
+}
+
+/// How well the mechanisms are known.
+pub fn nodes(summaries: &[NodeSummary]) -> Value {
+    let node = |summary: &NodeSummary| {
+        json!({
+            "name": summary.name,
+            "rows": summary.rows,
+            "explained": summary.explained,
+            "uncertainty": summary.uncertainty,
+            "noise": summary.noise,
+        })
+    };
+    summaries.iter().map(node).collect()
+}
+
+/// A noise as the problem file writes it.
+pub fn noise(noise: Noise) -> Value {
+    match noise {
+        Noise::None => "none".into(),
+        Noise::Learn => "learn".into(),
+        Noise::Gaussian(deviation) => json!({ "gaussian": deviation }),
+        Noise::Uniform(ends) => json!({ "uniform": ends }),
+    }
+}

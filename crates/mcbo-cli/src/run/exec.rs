@@ -1,0 +1,220 @@
+//! Measurements by a program of the user's: a line of JSON in, a JSON object out.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mcbo_core::{Problem, Trial};
+
+use super::world::{MeasureError, World};
+use crate::interrupt::{Interrupt, stop_group};
+use crate::json;
+use crate::talk::Talk;
+
+mod answer;
+
+/// How long to wait for output of a program that has ended already: something it started may hold on to it.
+const DRAIN: Duration = Duration::from_secs(1);
+/// How long a program has to end by itself when asked to.
+const GRACE: Duration = Duration::from_secs(2);
+/// How many of its last lines on stderr to remember.
+const LINES: usize = 12;
+
+/// A program that is started once per trial by `sh -c`.
+pub struct Exec {
+    problem: Arc<Problem>,
+    command: String,
+    timeout: Option<Duration>,
+    interrupt: Interrupt,
+    talk: Talk,
+}
+
+/// What the threads around a program report.
+enum Event {
+    Ended(std::io::Result<ExitStatus>),
+    Closed,
+}
+
+/// What a program gave.
+struct Output {
+    status: ExitStatus,
+    stdout: Vec<u8>,
+    stderr: String,
+    late: bool,
+}
+
+impl Exec {
+    /// A program with a limit on its time.
+    pub fn new(
+        problem: &Arc<Problem>,
+        command: &str,
+        timeout: Option<Duration>,
+        interrupt: &Interrupt,
+        talk: &Talk,
+    ) -> Self {
+        Self {
+            problem: Arc::clone(problem),
+            command: command.to_owned(),
+            timeout,
+            interrupt: interrupt.clone(),
+            talk: talk.clone(),
+        }
+    }
+
+    fn start(&self) -> Result<Child, MeasureError> {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&self.command);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Its own group: Ctrl-C in the terminal is ours to handle, and a timeout stops all that it started.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.spawn().map_err(|error| {
+            MeasureError::new(
+                format!("`sh` cannot be started: {error}"),
+                "--exec needs a POSIX shell on the PATH",
+            )
+        })
+    }
+
+    fn call(&self, input: String) -> Result<Output, MeasureError> {
+        let mut child = self.start()?;
+        let id = child.id();
+        self.interrupt.set_program(id);
+        let (events, inbox) = channel();
+        if let Some(mut stdin) = child.stdin.take() {
+            // A program need not read its input: that it has gone away is no mistake.
+            thread::spawn(move || stdin.write_all(input.as_bytes()));
+        }
+        let stdout = collect(child.stdout.take(), events.clone());
+        let stderr = pass_on(child.stderr.take(), self.talk.clone(), events.clone());
+        thread::spawn(move || events.send(Event::Ended(child.wait())));
+
+        let (ended, late) = self.wait(id, &inbox);
+        self.interrupt.set_program(0);
+        let status = ended.map_err(|error| {
+            MeasureError::new(format!("waiting for it failed: {error}"), "try the run again")
+        })?;
+        let stdout = std::mem::take(&mut *stdout.lock().expect("no thread panics with it"));
+        let stderr = stderr.lock().expect("no thread panics with it").join("\n");
+        Ok(Output { status, stdout, stderr, late })
+    }
+
+    /// Waits until the program has ended and its output is complete; stops it when its time is up.
+    fn wait(&self, id: u32, inbox: &Receiver<Event>) -> (std::io::Result<ExitStatus>, bool) {
+        let mut deadline = self.timeout.map(|timeout| Instant::now() + timeout);
+        let (mut ended, mut closed, mut late, mut asked) = (None, 0, false, false);
+        loop {
+            let event = match deadline {
+                None => inbox.recv().ok(),
+                Some(deadline) => inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok(),
+            };
+            match event {
+                Some(Event::Ended(status)) => {
+                    ended = Some(status);
+                    deadline = Some(Instant::now() + DRAIN);
+                }
+                Some(Event::Closed) => closed += 1,
+                // The program has ended, but something it started holds on to its output.
+                None if ended.is_some() => {
+                    if late {
+                        stop_group(id, true);
+                    }
+                    closed = 2;
+                }
+                None => {
+                    late = true;
+                    stop_group(id, asked);
+                    asked = true;
+                    deadline = Some(Instant::now() + GRACE);
+                }
+            }
+            if closed >= 2
+                && let Some(status) = ended.take()
+            {
+                return (status, late);
+            }
+        }
+    }
+}
+
+/// Collects everything that comes.
+fn collect(from: Option<impl Read + Send + 'static>, events: Sender<Event>) -> Arc<Mutex<Vec<u8>>> {
+    let shared = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&shared);
+    thread::spawn(move || {
+        let mut buffer = [0; 8192];
+        if let Some(mut from) = from {
+            while let Ok(count @ 1..) = from.read(&mut buffer) {
+                into.lock().expect("no thread panics with it").extend_from_slice(&buffer[..count]);
+            }
+        }
+        events.send(Event::Closed)
+    });
+    shared
+}
+
+/// Passes every line on to our stderr and remembers the last ones.
+fn pass_on(
+    from: Option<impl Read + Send + 'static>,
+    talk: Talk,
+    events: Sender<Event>,
+) -> Arc<Mutex<Vec<String>>> {
+    let shared = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&shared);
+    thread::spawn(move || {
+        let mut line = Vec::new();
+        if let Some(mut from) = from.map(BufReader::new) {
+            while let Ok(1..) = from.read_until(b'\n', &mut line) {
+                talk.pass(&line);
+                let mut last = into.lock().expect("no thread panics with it");
+                last.push(String::from_utf8_lossy(&line).trim_end().to_owned());
+                if last.len() > LINES {
+                    last.remove(0);
+                }
+                line.clear();
+            }
+        }
+        events.send(Event::Closed)
+    });
+    shared
+}
+
+impl World for Exec {
+    fn measure(&mut self, trial: &Trial) -> Result<Vec<Option<f64>>, MeasureError> {
+        let suggestion = json::suggestion(&self.problem, trial.number, &trial.suggestion);
+        let output = self.call(format!("{}\n", serde_json::Value::from(suggestion)))?;
+        let failed = |what: String, hint: &str| {
+            Err(MeasureError { what, hint: hint.to_owned(), said: output.stderr.clone() })
+        };
+        if output.late {
+            let seconds = self.timeout.unwrap_or_default().as_secs_f64();
+            return failed(
+                format!("the program took longer than {seconds} s and was stopped"),
+                "raise --timeout if it needs more time",
+            );
+        }
+        match output.status.code() {
+            Some(0) => {}
+            Some(127) => {
+                return failed(
+                    "the command was not found (exit code 127)".into(),
+                    "check the spelling of --exec; it is run by `sh -c` in the current directory",
+                );
+            }
+            Some(code) => {
+                return failed(
+                    format!("the program ended with exit code {code}"),
+                    "see what it wrote to stderr; exit code 0 means that it has measured",
+                );
+            }
+            None => {
+                return failed(format!("the program was killed ({})", output.status), "see what ended it");
+            }
+        }
+        answer::read(&self.problem, &output.stdout)
+            .map_err(|error| MeasureError { said: output.stderr.clone(), ..error })
+    }
+}

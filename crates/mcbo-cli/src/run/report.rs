@@ -1,0 +1,289 @@
+//! What a run has found, for people.
+
+use std::io::{self, Write};
+
+use mcbo_core::{Direction, Intervention, Noise, Problem, Recommendation, Study, Trial, TrialState};
+
+use super::runner::is_round;
+use crate::json;
+use crate::number::{Format, plain, range, rough};
+use crate::table::{Align, Table, paragraph};
+use crate::talk::{BOLD, DIM, styled};
+use crate::words::{self, Lever};
+
+/// Longer lists of trials are shortened to their beginning, their end and the best trial.
+const SHORT: usize = 30;
+const FIRST: usize = 8;
+const LAST: usize = 16;
+
+/// The trials of a study, its recommendation, and how well its model knows every node.
+pub struct Report<'a> {
+    study: &'a Study,
+    problem: &'a Problem,
+    recommendation: Option<&'a Recommendation>,
+    levers: Vec<Lever>,
+    /// For all rewards, measured and expected.
+    format: Format,
+}
+
+impl<'a> Report<'a> {
+    /// A report on a study; without a recommendation it has only the trials.
+    pub fn new(study: &'a Study, recommendation: Option<&'a Recommendation>) -> Self {
+        let problem = study.problem();
+        let format = Format::of_values(study.data().rewards(problem).map(|(_, reward)| reward));
+        Self { study, problem, recommendation, levers: words::levers(problem), format }
+    }
+
+    /// Writes it in at most `width` columns, with every trial if asked for.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, out: &mut impl Write, width: usize, all: bool) -> io::Result<()> {
+        if !self.study.trials().is_empty() {
+            self.write_trials(out, width, all)?;
+        }
+        if let Some(recommendation) = self.recommendation {
+            writeln!(out)?;
+            self.write_recommendation(out, recommendation, width)?;
+            writeln!(out)?;
+            self.write_nodes(out, recommendation, width)?;
+        }
+        Ok(())
+    }
+
+    fn reward(&self, reward: Option<f64>) -> String {
+        reward.map_or_else(|| "-".into(), |reward| self.format.show(reward))
+    }
+
+    /// The value of the reward's node, which the user knows, from a reward.
+    fn node_value(&self, reward: f64) -> String {
+        self.format.show(self.problem.sign() * reward)
+    }
+
+    fn expected(&self, recommendation: &Recommendation, intervention: &Intervention) -> Option<[f64; 3]> {
+        json::expected_reward(self.problem, &json::forecast(self.problem, recommendation, intervention))
+    }
+
+    fn write_trials(&self, out: &mut impl Write, width: usize, all: bool) -> io::Result<()> {
+        let trials: Vec<&Trial> =
+            self.study.trials().iter().filter(|trial| trial.state != TrialState::Pending).collect();
+        let rounds = trials.iter().filter(|trial| is_round(trial)).count();
+        let design = words::count(trials.len() - rounds, "design trial");
+        let title = format!("{}: {}", styled(BOLD, self.problem.name()), words::objective(self.problem));
+        writeln!(out, "{title}, {} + {}\n", design, words::count(rounds, "round"))?;
+        // One column per lever where that fits, else one with all that are used.
+        let wide = self.trial_table(&trials, all, true);
+        if self.levers.len() <= 12 && wide.natural_width() <= width {
+            wide.write(out, width)?;
+        } else {
+            self.trial_table(&trials, all, false).write(out, width)?;
+        }
+        let hidden = trials.len() - shown(&trials, self.best(), all).len();
+        if hidden > 0 {
+            let text = format!("{} not shown; --all shows every one.", words::count(hidden, "trial"));
+            writeln!(out, "{}", styled(DIM, &text))?;
+        }
+        Ok(())
+    }
+
+    fn best(&self) -> Option<usize> {
+        self.study.best_trial().map(|(trial, _)| trial.number)
+    }
+
+    fn trial_table(&self, trials: &[&Trial], all: bool, wide: bool) -> Table {
+        use Align::{Left, Right};
+        let mut columns = vec![("trial".to_owned(), Right), ("round".into(), Right)];
+        if wide {
+            columns.extend(self.levers.iter().map(|lever| (lever.label.clone(), Right)));
+        } else {
+            columns.push(("intervention".into(), Left));
+        }
+        let reward = format!("reward (= {})", words::reward_formula(self.problem));
+        columns.extend([(reward, Right), ("best so far".into(), Right)]);
+        let width = columns.len();
+        let mut table = Table::new(columns);
+        let shown = shown(trials, self.best(), all);
+        let (mut best, mut round, mut last_shown) = (None, 0, None);
+        for (index, trial) in trials.iter().enumerate() {
+            let reward = json::reward(self.problem, trial);
+            best = reward.into_iter().chain(best).reduce(f64::max);
+            round += usize::from(is_round(trial));
+            if !shown.contains(&index) {
+                continue;
+            }
+            if last_shown.is_some_and(|last: usize| last + 1 < index) {
+                table.row((0..width).map(|column| if column == 0 { "..." } else { "" }));
+            }
+            last_shown = Some(index);
+            let by = if is_round(trial) { round.to_string() } else { trial.suggestion.strategy.clone() };
+            let mut row = vec![trial.number.to_string(), by];
+            let intervention = &trial.suggestion.intervention;
+            if wide {
+                row.extend(self.levers.iter().map(|l| l.shown(intervention).unwrap_or_else(|| "-".into())));
+            } else {
+                row.push(words::intervention(&self.levers, intervention));
+            }
+            row.push(if trial.state == TrialState::Failed { "failed".into() } else { self.reward(reward) });
+            row.push(self.reward(best));
+            table.row(row);
+        }
+        table
+    }
+
+    fn write_recommendation(
+        &self,
+        out: &mut impl Write,
+        recommendation: &Recommendation,
+        width: usize,
+    ) -> io::Result<()> {
+        writeln!(out, "{}", styled(BOLD, "Recommended intervention"))?;
+        self.write_levers(out, &recommendation.intervention)?;
+        let Some(expected) = self.expected(recommendation, &recommendation.intervention) else {
+            return Ok(());
+        };
+        let mut table = Table::new([
+            (words::reward_name(self.problem), Align::Left),
+            ("measured", Align::Right),
+            ("expected", Align::Right),
+            ("90 % bounds", Align::Left),
+        ]);
+        let mut row = |label: String, measured: Option<f64>, [mean, lower, upper]: [f64; 3]| {
+            // In the user's own units, so that the ends change places when small is good.
+            let ends = match self.problem.direction() {
+                Direction::Maximize => [lower, upper],
+                Direction::Minimize => [upper, lower],
+            };
+            let measured = measured.map_or_else(|| "-".into(), |reward| self.node_value(reward));
+            let bounds = ends.map(|end| self.node_value(end)).join(" to ");
+            table.row([label, measured, self.node_value(mean), bounds]);
+        };
+        row("recommended".into(), None, expected);
+        let mut text = self.about_recommendation(expected[0]);
+        if let Some((trial, reward)) = self.study.best_trial()
+            && let Some(of_best) = self.expected(recommendation, &trial.suggestion.intervention)
+        {
+            row(format!("best (trial {})", trial.number), Some(reward), of_best);
+            text.push(' ');
+            text.push_str(&self.about_best(trial, reward, of_best[0], recommendation, expected[0]));
+        }
+        writeln!(out)?;
+        table.write(out, width)?;
+        writeln!(out)?;
+        paragraph(out, &text, width)
+    }
+
+    fn write_levers(&self, out: &mut impl Write, intervention: &Intervention) -> io::Result<()> {
+        let shown: Vec<Option<String>> = self.levers.iter().map(|lever| lever.shown(intervention)).collect();
+        let label_width = self.levers.iter().map(|lever| lever.label.chars().count()).max().unwrap_or(0);
+        let value_width = shown.iter().flatten().map(String::len).max().unwrap_or(1);
+        for (lever, shown) in self.levers.iter().zip(shown) {
+            let (value, note) = match (shown, lever.neutral) {
+                (Some(value), _) => (value, format!("in {}", range(lever.range))),
+                (None, Some(neutral)) => ("-".into(), format!("left neutral at {}", plain(neutral))),
+                (None, None) => ("-".into(), "not set".into()),
+            };
+            writeln!(out, "  {:<label_width$}  {value:>value_width$}  {}", lever.label, styled(DIM, &note))?;
+        }
+        Ok(())
+    }
+
+    fn is_noisy(&self) -> bool {
+        self.problem.nodes().iter().any(|node| node.noise != Noise::None)
+    }
+
+    fn about_recommendation(&self, expected: f64) -> String {
+        let (node, value) = (words::reward_name(self.problem), self.node_value(expected));
+        if self.is_noisy() {
+            format!(
+                "The recommended intervention should give {node} = {value} on average. That average lies within the \
+                 bounds with a probability of 90 %; a single repetition scatters around it by its noise."
+            )
+        } else {
+            format!(
+                "The recommended intervention should give {node} = {value}, and a value within the bounds with a \
+                 probability of 90 %."
+            )
+        }
+    }
+
+    /// How the best trial compares: its measured reward, what is expected of it, and what of the recommendation.
+    fn about_best(
+        &self,
+        trial: &Trial,
+        reward: f64,
+        of_best: f64,
+        recommendation: &Recommendation,
+        expected: f64,
+    ) -> String {
+        let (number, gave, mean) = (trial.number, self.node_value(reward), self.node_value(of_best));
+        let did = |intervention| words::intervention(&self.levers, intervention);
+        if did(&trial.suggestion.intervention) == did(&recommendation.intervention) {
+            return format!("Trial {number} did just that and gave {gave}.");
+        }
+        let mut text = if self.is_noisy() {
+            format!(
+                "Trial {number} gave {gave}, once and with its noise; on average the model expects {mean} of it."
+            )
+        } else {
+            format!("Trial {number} gave {gave}.")
+        };
+        if of_best > expected && mean != self.node_value(expected) {
+            text.push_str(&format!(
+                " That is better than what it expects of the recommendation: the model is not sure enough yet. Stay \
+                 with trial {number}, or go on for more rounds."
+            ));
+        }
+        text
+    }
+
+    fn write_nodes(
+        &self,
+        out: &mut impl Write,
+        recommendation: &Recommendation,
+        width: usize,
+    ) -> io::Result<()> {
+        use Align::{Left, Right};
+        let summaries = recommendation.network.summaries(self.problem);
+        let columns =
+            [("node", Left), ("rows", Right), ("explained", Right), ("uncertainty", Right), ("noise", Right)];
+        let mut table = Table::new(columns);
+        for summary in &summaries {
+            // A context has no inputs that could explain anything.
+            let explained = match self.problem.input_dim(summary.node) {
+                0 => "-".into(),
+                _ => format!("{:.0} %", 100.0 * summary.explained),
+            };
+            table.row([
+                summary.name.clone(),
+                summary.rows.to_string(),
+                explained,
+                rough(summary.uncertainty),
+                rough(summary.noise),
+            ]);
+        }
+        writeln!(out, "{}", styled(BOLD, "How well each node is known"))?;
+        table.write(out, width)?;
+        let known: Vec<&str> =
+            self.problem.nodes().iter().filter(|n| n.formula.is_some()).map(|n| n.name.as_str()).collect();
+        if !known.is_empty() {
+            writeln!(out, "Known by formula, not learned: {}", known.join(", "))?;
+        }
+        writeln!(out)?;
+        paragraph(
+            out,
+            "rows: trials it learned from. explained: share of its variation that its inputs account for. \
+             uncertainty: standard deviation of what is not known of its mechanism yet. noise: standard deviation of \
+             what no model can predict.",
+            width,
+        )
+    }
+}
+
+/// The places of the trials to show.
+fn shown(trials: &[&Trial], best: Option<usize>, all: bool) -> Vec<usize> {
+    let count = trials.len();
+    let keep = |&index: &usize| {
+        all || count <= SHORT || index < FIRST || index + LAST >= count || Some(trials[index].number) == best
+    };
+    (0..count).filter(keep).collect()
+}

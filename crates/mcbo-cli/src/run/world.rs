@@ -1,0 +1,73 @@
+//! Where measurements come from.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcbo_core::{Problem, Trial};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+/// Why a trial could not be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasureError {
+    /// What happened.
+    pub what: String,
+    /// What to do about it.
+    pub hint: String,
+    /// The last lines that the program wrote to stderr.
+    pub said: String,
+}
+
+impl MeasureError {
+    /// Something that happened, and what to do about it.
+    pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: hint.into(), said: String::new() }
+    }
+}
+
+impl fmt::Display for MeasureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+/// The system under study: does what a trial says and measures.
+pub trait World {
+    /// The values at the places of [`Problem::slot`], `None` where not measured.
+    ///
+    /// # Errors
+    /// If the trial could not be run or its answer cannot be used.
+    fn measure(&mut self, trial: &Trial) -> Result<Vec<Option<f64>>, MeasureError>;
+}
+
+/// The simulator of the problem file.
+pub struct Simulated {
+    problem: Arc<Problem>,
+    seed: u64,
+}
+
+impl Simulated {
+    /// Keeps the simulator's randomness apart from that of the strategy, which counts streams from the same seed.
+    const KEY: u64 = 0x7369_6d75_6c61_7465;
+
+    /// The simulator of a problem; a problem without one fails every trial.
+    pub fn new(problem: &Arc<Problem>, seed: u64) -> Self {
+        Self { problem: Arc::clone(problem), seed }
+    }
+}
+
+impl World for Simulated {
+    fn measure(&mut self, trial: &Trial) -> Result<Vec<Option<f64>>, MeasureError> {
+        let Some(simulator) = self.problem.simulator() else {
+            return Err(MeasureError::new(
+                "the problem has no [simulator]",
+                "add one, or measure with --exec",
+            ));
+        };
+        // One stream per trial: what a trial gives does not depend on the trials before it.
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed ^ Self::KEY);
+        rng.set_stream(trial.number as u64);
+        let values = simulator.sample(&self.problem, &trial.suggestion.intervention, &mut rng);
+        Ok(values.into_iter().map(Some).collect())
+    }
+}

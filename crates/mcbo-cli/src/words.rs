@@ -1,0 +1,124 @@
+//! Problems and interventions in words.
+
+use mcbo_core::{Direction, Intervention, Noise, Problem, slot_name};
+
+use crate::number::{Format, plain};
+
+/// `maximize yield`.
+pub fn objective(problem: &Problem) -> String {
+    let verb = match problem.direction() {
+        Direction::Maximize => "maximize",
+        Direction::Minimize => "minimize",
+    };
+    format!("{verb} {}", reward_name(problem))
+}
+
+/// The name of the node that is optimised.
+pub fn reward_name(problem: &Problem) -> &str {
+    &problem.nodes()[problem.reward()].name
+}
+
+/// What "reward" means: `yield`, or `-psa` when small is good.
+pub fn reward_formula(problem: &Problem) -> String {
+    match problem.direction() {
+        Direction::Maximize => reward_name(problem).to_owned(),
+        Direction::Minimize => format!("-{}", reward_name(problem)),
+    }
+}
+
+/// The noise of a node.
+pub fn noise(noise: Noise) -> String {
+    match noise {
+        Noise::None => "none".into(),
+        Noise::Gaussian(deviation) => format!("std {}", plain(deviation)),
+        Noise::Uniform([low, high]) => format!("uniform {} to {}", plain(low), plain(high)),
+        Noise::Learn => "learned".into(),
+    }
+}
+
+/// `{a, b}`.
+pub fn set(problem: &Problem, targets: &[usize]) -> String {
+    let names: Vec<&str> = targets.iter().map(|&node| problem.nodes()[node].name.as_str()).collect();
+    format!("{{{}}}", names.join(", "))
+}
+
+/// Something that can be chosen: one component of a node that can be set, or an action.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lever {
+    /// `do(statin)` or `dose1`.
+    pub label: String,
+    /// The values it can take.
+    pub range: [f64; 2],
+    /// What not choosing it means: the value of an action; a node that is not set follows its parents.
+    pub neutral: Option<f64>,
+    /// Whether not choosing it is a choice of its own, and not just one value among others.
+    optional: bool,
+    place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Place {
+    Target { node: usize, component: usize },
+    Action(usize),
+}
+
+/// Everything that can be chosen, nodes first, both in the order of the problem.
+pub fn levers(problem: &Problem) -> Vec<Lever> {
+    let mut levers = Vec::new();
+    for node in problem.settable() {
+        for (component, &range) in problem.nodes()[node].hard.iter().flatten().enumerate() {
+            levers.push(Lever {
+                label: format!("do({})", slot_name(problem, node, component)),
+                range,
+                neutral: None,
+                optional: true,
+                place: Place::Target { node, component },
+            });
+        }
+    }
+    for (index, action) in problem.actions().iter().enumerate() {
+        levers.push(Lever {
+            label: action.name.clone(),
+            range: action.range,
+            neutral: Some(action.neutral),
+            optional: problem.max_interventions().is_some()
+                || action.neutral < action.range[0]
+                || action.neutral > action.range[1],
+            place: Place::Action(index),
+        });
+    }
+    levers
+}
+
+impl Lever {
+    /// Its value in an intervention, if it is used there.
+    pub fn value(&self, intervention: &Intervention) -> Option<f64> {
+        match self.place {
+            Place::Target { node, component } => intervention.target(node).map(|values| values[component]),
+            Place::Action(action) => {
+                let used = |value: &f64| !self.optional || Some(*value) != self.neutral;
+                Some(intervention.actions[action]).filter(used)
+            }
+        }
+    }
+
+    /// Its value in an intervention as text, if it is used there.
+    pub fn shown(&self, intervention: &Intervention) -> Option<String> {
+        self.value(intervention).map(|value| Format::of_range(self.range).show(value))
+    }
+}
+
+/// `do(statin)=0.500 dose1=12.50`: what is set or not neutral, and nothing else.
+pub fn intervention(levers: &[Lever], intervention: &Intervention) -> String {
+    let used = |lever: &Lever| {
+        let value = lever.value(intervention).filter(|value| Some(*value) != lever.neutral)?;
+        Some(format!("{}={}", lever.label, Format::of_range(lever.range).show(value)))
+    };
+    let used: Vec<String> = levers.iter().filter_map(used).collect();
+    if used.is_empty() { "nothing, only measure".into() } else { used.join(" ") }
+}
+
+/// `1 trial`, `2 trials`.
+pub fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}

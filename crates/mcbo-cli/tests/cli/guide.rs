@@ -1,0 +1,90 @@
+//! The guide says what the commands really print.
+
+use std::path::Path;
+
+use crate::{Done, command, finish, mcbo_in};
+
+fn guide() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide.md");
+    std::fs::read_to_string(path).expect("the guide is there")
+}
+
+/// The blocks of a kind, without their fences.
+fn blocks(kind: &str) -> Vec<String> {
+    let (guide, fence) = (guide(), format!("```{kind}\n"));
+    let blocks = guide.split(&fence).skip(1);
+    blocks.map(|rest| rest.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+/// What the guide says a command prints.
+fn printed(call: &str) -> String {
+    let start = format!("$ {call}\n");
+    let found = blocks("console").into_iter().find_map(|block| block.strip_prefix(&start).map(str::to_owned));
+    found.unwrap_or_else(|| panic!("the guide shows `{call}`"))
+}
+
+fn narrow(directory: &Path, arguments: &[&str]) -> Done {
+    let mut command = command(directory);
+    command.args(arguments).env("COLUMNS", "80");
+    finish(command)
+}
+
+#[test]
+fn what_check_prints_is_real() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    mcbo_in(at, &["init"]).with_code(0);
+    assert_eq!(narrow(at, &["check", "mcbo.toml"]).with_code(0).stdout, printed("mcbo check mcbo.toml"));
+    mcbo_in(at, &["init", "pond.toml", "--template", "hard"]).with_code(0);
+    let pond = printed("mcbo check pond.toml");
+    let sets = pond.strip_prefix("...\n").unwrap();
+    assert!(narrow(at, &["check", "pond.toml"]).with_code(0).stdout.ends_with(sets), "{sets}");
+}
+
+#[test]
+fn mistakes_are_real() {
+    let directory = tempfile::tempdir().unwrap();
+    let shown = printed("mcbo check bad.toml");
+    // The file is made from the lines that the report shows.
+    let mut lines = vec![String::new(); 12];
+    lines[2] = "[nodes.mash]".into();
+    lines[6] = "[nodes.taste]".into();
+    lines[7] = "parents = [\"mash\"]".into();
+    for line in shown.lines() {
+        if let Some((number, text)) = line.split_once(" | ")
+            && let Ok(number) = number.trim().parse::<usize>()
+        {
+            lines[number - 1] = text.to_owned();
+        }
+    }
+    std::fs::write(directory.path().join("bad.toml"), lines.join("\n")).unwrap();
+    assert_eq!(narrow(directory.path(), &["check", "bad.toml"]).with_code(2).stderr, shown);
+}
+
+#[test]
+fn the_tables_of_a_run_have_the_headings_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    mcbo_in(directory.path(), &["init"]).with_code(0);
+    let real = narrow(directory.path(), &["run", "mcbo.toml"]).with_code(0).stdout;
+    // Numbers change with the model; headings do not. Their blanks follow the numbers.
+    let headings = |text: &str| -> Vec<String> {
+        let starts = ["brewery", "trial ", "Recommended", "taste  ", "How well", "node ", "rows:"];
+        let lines = text.lines().filter(|line| starts.iter().any(|start| line.starts_with(start)));
+        let lines = lines.filter(|line| !line.contains(" % ") || line.contains("bounds"));
+        lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    let shown = headings(&printed("mcbo run mcbo.toml"));
+    assert_eq!(shown.len(), 7, "{shown:?}");
+    assert_eq!(headings(&real), shown);
+}
+
+#[test]
+fn problem_files_are_valid() {
+    let files = blocks("toml");
+    assert_eq!(files.len(), 2);
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("p.toml"), &files[0]).unwrap();
+    mcbo_in(directory.path(), &["check", "p.toml"]).with_code(0);
+    std::fs::write(directory.path().join("p.toml"), files.concat()).unwrap();
+    mcbo_in(directory.path(), &["run", "p.toml", "--rounds", "1"]).with_code(0);
+}

@@ -139,11 +139,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         results[at].push(row);
         if results[at].len() == per_task {
-            report(&tasks[at], &results[at], others.as_ref());
+            report(tasks[at].name(), &results[at], others.as_ref());
         }
     });
-    if others.is_some() && tasks.len() > 1 {
-        println!();
+    // Rewards of random models are on one scale, 0 as good as random and 1 the best, and can be pooled.
+    let pooled: Vec<Value> = tasks
+        .iter()
+        .zip(results)
+        .filter(|(task, _)| !task.optimum_is_known())
+        .flat_map(|(_, rows)| rows)
+        .collect();
+    if pooled.len() > per_task {
+        report("all random models", &pooled, others.as_ref());
     }
     failure.map_or(Ok(()), |error| Err(error.into()))
 }
@@ -178,19 +185,20 @@ fn summary(values: &[f64]) -> String {
     format!("{mean:.digits$} ± {:.digits$}", (variance / n).sqrt())
 }
 
-fn report(task: &Task, rows: &[Value], others: Option<&BTreeMap<(String, u64), Value>>) {
+fn report(name: &str, rows: &[Value], others: Option<&BTreeMap<(String, u64), Value>>) {
     let [average, chosen, best] =
         METRICS.map(|key| summary(&rows.iter().map(|row| number(row, key)).collect::<Vec<_>>()));
     let mut seconds: Vec<f64> = rows.iter().map(|row| number(row, "suggest_seconds")).collect();
     seconds.sort_by(f64::total_cmp);
     let median = seconds[seconds.len() / 2];
-    println!("{:<26} {average:>22} {chosen:>22} {best:>22} {median:>10.4}", task.name());
+    println!("{:<26} {average:>22} {chosen:>22} {best:>22} {median:>10.4}", name);
     let Some(others) = others else { return };
     let mut pairs: [Vec<f64>; 3] = Default::default();
     let mut label = None;
     for row in rows {
+        let task = row["task"].as_str().unwrap_or_default().to_owned();
         let seed = row["seed"].as_u64().unwrap_or_default();
-        if let Some(other) = others.get(&(task.name().to_owned(), seed)) {
+        if let Some(other) = others.get(&(task, seed)) {
             label = other["label"].as_str();
             for (differences, key) in pairs.iter_mut().zip(METRICS) {
                 differences.push(number(row, key) - number(other, key));

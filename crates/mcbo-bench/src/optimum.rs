@@ -13,7 +13,7 @@ const CANDIDATES: (usize, usize) = (10_000, 32);
 /// How many of them, in the order they were drawn, the mean is over, and the noise samples for each.
 const MEAN: (usize, usize) = (1000, 256);
 /// The best of them that are refined, the steps for each, and the noise samples of a step.
-const STAGES: [(usize, usize, usize); 3] = [(48, 300, 64), (12, 150, 256), (3, 120, 1024)];
+const STAGES: [(usize, usize, usize); 3] = [(60, 250, 64), (12, 150, 256), (4, 100, 1024)];
 
 /// The mean of random interventions and the best intervention found.
 pub(crate) fn search(task: &Task) -> Span {
@@ -34,14 +34,44 @@ pub(crate) fn search(task: &Task) -> Span {
     let mean = first.iter().map(|(_, intervention)| task.sampled_reward(intervention, MEAN.1)).sum::<f64>();
     let random = mean / first.len() as f64;
     for (kept, steps, samples) in STAGES {
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        found.truncate(kept);
+        found = best_apart(task.problem(), found, kept);
         for (reward, intervention) in &mut found {
             *reward = climb(task, intervention, steps, samples, &mut rng);
         }
     }
     let best = found.iter().map(|(_, intervention)| task.expected_reward(intervention));
     Span { random, optimum: best.fold(f64::NEG_INFINITY, f64::max) }
+}
+
+/// The best few, none of them near a better one, so that several hills are climbed.
+fn best_apart(
+    problem: &Problem,
+    mut found: Vec<(f64, Intervention)>,
+    kept: usize,
+) -> Vec<(f64, Intervention)> {
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut best: Vec<(f64, Intervention)> = Vec::with_capacity(kept);
+    for candidate in found {
+        if best.len() == kept {
+            break;
+        }
+        if !best.iter().any(|(_, other)| near(problem, other, &candidate.1)) {
+            best.push(candidate);
+        }
+    }
+    best
+}
+
+/// Whether two interventions set the same nodes and differ nowhere by more than a tenth of a range.
+fn near(problem: &Problem, a: &Intervention, b: &Intervention) -> bool {
+    let close = |x: &f64, y: &f64, [low, high]: [f64; 2]| (x - y).abs() < 0.1 * (high - low);
+    let mut actions = problem.actions().iter().zip(a.actions.iter().zip(&b.actions));
+    a.targets.len() == b.targets.len()
+        && actions.all(|(action, (x, y))| close(x, y, action.range))
+        && a.targets.iter().zip(&b.targets).all(|((node, xs), (other, ys))| {
+            let ranges = problem.nodes()[*node].hard.iter().flatten();
+            node == other && xs.iter().zip(ys).zip(ranges).all(|((x, y), range)| close(x, y, *range))
+        })
 }
 
 /// Improves an intervention by random steps that grow when they succeed and shrink when they fail.

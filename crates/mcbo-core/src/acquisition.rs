@@ -1,6 +1,6 @@
 //! What is maximised: functions of a decision vector with value and gradient.
 
-use crate::network::{Choice, Network, NoiseSamples, Plan, Workspace};
+use crate::network::{Batch, Choice, Network, NoiseSamples, Plan, Workspace};
 use crate::optimism::Optimism;
 use crate::{Intervention, Problem};
 
@@ -94,7 +94,8 @@ impl Acquisition for OptimisticReward<'_> {
         values: &mut Vec<f64>,
         gradients: &mut [f64],
     ) {
-        self.network.rollout(&self.plan, points, self.beta, &self.noise, workspace, values, gradients);
+        let batch = Batch { points, beta: self.beta, noise: &self.noise };
+        self.network.rollout(&self.plan, batch, workspace, values, gradients);
     }
 
     fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Options, SHAPES};
-use mcbo_core::{Acquisition, NoiseSamples, Optimism, OptimisticReward, Plan, Workspace, enumerate};
+use mcbo_core::{Acquisition, Batch, NoiseSamples, Optimism, OptimisticReward, Plan, Workspace, enumerate};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -64,7 +64,8 @@ proptest! {
             .collect();
         let mut workspace = Workspace::default();
         let outcome = check(plan.dim(), &points, |points, values, gradients| {
-            network.rollout(&plan, points, 0.7, &noise, &mut workspace, values, gradients);
+            let batch = Batch { points, beta: 0.7, noise: &noise };
+            network.rollout(&plan, batch, &mut workspace, values, gradients);
         });
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }

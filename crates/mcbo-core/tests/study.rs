@@ -246,7 +246,8 @@ fn a_row_trains_a_node_only_if_the_node_was_left_alone_and_its_inputs_are_known(
 
 #[test]
 fn degenerate_data_still_give_a_suggestion() {
-    let cases: [(&str, &dyn Fn(usize) -> (f64, f64)); 5] = [
+    type Values<'a> = &'a dyn Fn(usize) -> (f64, f64);
+    let cases: [(&str, Values<'_>); 5] = [
         ("constant", &|_| (1.0, 2.0)),
         ("zero", &|_| (0.0, 0.0)),
         ("huge", &|i| (1e12 * i as f64, -1e12 * i as f64)),

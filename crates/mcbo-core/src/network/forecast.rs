@@ -3,7 +3,7 @@
 use crate::quasi::{normal_quantile, sobol};
 use crate::{Intervention, Problem};
 
-use super::{Choice, Network, NoiseSamples, Plan, Workspace, slot_name};
+use super::{Batch, Choice, Network, NoiseSamples, Plan, Workspace, slot_name};
 
 /// Draws of the mechanisms, and noise samples for each.
 const DRAWS: usize = 64;
@@ -58,7 +58,8 @@ impl Network {
         }
         let noise = NoiseSamples::new(&plan, SAMPLES, seed);
         let (mut workspace, mut values) = (Workspace::default(), Vec::new());
-        self.rollout(&plan, &points, 1.0, &noise, &mut workspace, &mut values, &mut []);
+        let batch = Batch { points: &points, beta: 1.0, noise: &noise };
+        self.rollout(&plan, batch, &mut workspace, &mut values, &mut []);
         (plan, workspace, values)
     }
 
@@ -102,7 +103,13 @@ impl Network {
     ) -> Vec<(String, f64)> {
         let noise = NoiseSamples::new(plan, 32, seed);
         let (mut workspace, mut values) = (Workspace::default(), Vec::new());
-        self.rollout(plan, point, beta, &noise, &mut workspace, &mut values, &mut []);
+        self.rollout(
+            plan,
+            Batch { points: point, beta, noise: &noise },
+            &mut workspace,
+            &mut values,
+            &mut [],
+        );
         let mut named = Vec::new();
         for (index, step) in plan.steps.iter().enumerate() {
             for component in 0..step.components {

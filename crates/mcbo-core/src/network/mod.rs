@@ -14,7 +14,7 @@ use crate::{Components, Data, Expr, Intervention, Noise, Problem};
 
 pub use forecast::Forecast;
 pub use plan::{Choice, Plan};
-pub use rollout::{NoiseSamples, Workspace};
+pub use rollout::{Batch, NoiseSamples, Workspace};
 
 /// Which priors the hyper-parameters have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -433,10 +433,10 @@ fn fit_node(
         }
     }
     let together = node.components == Components::Coregionalised && node.dim > 1;
-    let groups: Vec<std::ops::Range<usize>> =
-        if together { vec![0..node.dim] } else { (0..node.dim).map(|c| c..c + 1).collect() };
+    let width = if together { node.dim } else { 1 };
     let mut fitted = Vec::new();
-    for (g, range) in groups.into_iter().enumerate() {
+    for (g, first) in (0..node.dim).step_by(width).enumerate() {
+        let range = first..first + width;
         let noise_variance = |component: usize| {
             let scale = outputs[component].scale;
             let variance = match node.noise {

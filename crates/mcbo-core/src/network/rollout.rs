@@ -50,6 +50,23 @@ impl NoiseSamples {
     }
 }
 
+/// What goes through the graph together.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    /// One decision vector after the other.
+    pub points: &'a [f64],
+    /// The width of the confidence band in standard deviations.
+    pub beta: f64,
+    /// The noise, the same for every candidate.
+    pub noise: &'a NoiseSamples,
+}
+
+impl Batch<'_> {
+    fn candidates(&self, plan: &Plan) -> usize {
+        if plan.dim() == 0 { 1 } else { self.points.len() / plan.dim() }
+    }
+}
+
 #[derive(Debug, Default)]
 struct StepState {
     /// Columns of the inputs, and of the values.
@@ -108,23 +125,20 @@ impl Network {
     /// The optimistic expected reward of a batch of decision vectors (Eq. reparam_acquisition at given `a` and `η`), in the
     /// direction of improvement.
     ///
-    /// `points` holds one decision vector after the other. `gradients`, of the same length or empty, receives the
-    /// derivatives by the decision vectors.
+    /// `gradients`, of the length of the points or empty, receives the derivatives by the decision vectors.
     pub fn rollout(
         &self,
         plan: &Plan,
-        points: &[f64],
-        beta: f64,
-        noise: &NoiseSamples,
+        batch: Batch<'_>,
         workspace: &mut Workspace,
         values: &mut Vec<f64>,
         gradients: &mut [f64],
     ) {
-        let candidates = if plan.dim() == 0 { 1 } else { points.len() / plan.dim() };
+        let candidates = batch.candidates(plan);
         let with_gradient = !gradients.is_empty();
         workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
         for index in 0..plan.steps.len() {
-            self.forward_step(plan, index, points, candidates, beta, noise, with_gradient, workspace);
+            self.forward_step(plan, index, batch, with_gradient, workspace);
         }
         values.clear();
         let Some(last) = plan.steps.len().checked_sub(1) else { return };
@@ -142,22 +156,19 @@ impl Network {
         }
         workspace.steps[last].by_value.fill(plan.sign / per as f64);
         for index in (0..plan.steps.len()).rev() {
-            self.backward_step(plan, index, points, candidates, beta, workspace, gradients);
+            self.backward_step(plan, index, batch, workspace, gradients);
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one inner step of the rollout")]
     fn forward_step(
         &self,
         plan: &Plan,
         index: usize,
-        points: &[f64],
-        candidates: usize,
-        beta: f64,
-        noise: &NoiseSamples,
+        batch: Batch<'_>,
         with_gradient: bool,
         workspace: &mut Workspace,
     ) {
+        let (candidates, Batch { points, beta, noise }) = (batch.candidates(plan), batch);
         let step = &plan.steps[index];
         let Some(model) = &self.nodes[step.node] else { return };
         let samples = noise.count;
@@ -248,17 +259,15 @@ impl Network {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one inner step of the rollout")]
     fn backward_step(
         &self,
         plan: &Plan,
         index: usize,
-        points: &[f64],
-        candidates: usize,
-        beta: f64,
+        batch: Batch<'_>,
         workspace: &mut Workspace,
         gradients: &mut [f64],
     ) {
+        let (candidates, Batch { points, beta, .. }) = (batch.candidates(plan), batch);
         let step = &plan.steps[index];
         let Some(model) = &self.nodes[step.node] else { return };
         let Workspace { steps, by_mechanism, by_eta, by_inputs, .. } = workspace;

@@ -1,7 +1,6 @@
 //! Model-based causal Bayesian optimisation: Algorithms 1 and 2 of the paper.
 
 use rand::{Rng, RngExt};
-use rayon::prelude::*;
 
 use crate::acquisition::OptimisticReward;
 use crate::network::{Choice, Forecast, ModelSettings, Network, Plan};
@@ -10,7 +9,7 @@ use crate::quasi::normal_quantile;
 use crate::search::{Found, SearchSettings, SearchTask, Stage, maximize};
 use crate::{Data, Intervention, Problem};
 
-use super::{Context, Memory, Random, Strategy, SuggestError, Suggestion, Trust, Warning};
+use super::{Context, Memory, Random, Strategy, SuggestError, Suggestion, Warning};
 
 /// The width of the confidence band in standard deviations, `β_t`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,26 +19,11 @@ pub enum Beta {
     /// Drawn anew in every round: `scale · |N(0, 1)|`. Most rounds exploit, some explore, and no
     /// single value has to suit every problem.
     HalfNormal(f64),
-    /// Chosen in every round among a few widths by what each is worth: the expected reward of its intervention plus the
-    /// expected improvement times the number of rounds that can still profit from it (the online knowledge gradient of
-    /// Ryzhov, Powell and Frazier 2012).
-    Adaptive {
-        /// Rounds in all, if that is known; otherwise as many are expected to come as there have been.
-        horizon: Option<usize>,
-    },
 }
-
-/// The widths that [`Beta::Adaptive`] chooses among.
-const WIDTHS: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
-
-/// Promises, in standard deviations of the rewards seen, before the model's record weighs as much as the benefit of the
-/// doubt.
-const TRUST_UNIT: f64 = 0.2;
 
 impl Beta {
     fn draw(self, rng: &mut dyn Rng) -> f64 {
         match self {
-            Beta::Adaptive { .. } => 0.0,
             Beta::Fixed(beta) => beta,
             Beta::HalfNormal(scale) => {
                 let u: f64 = rng.random();
@@ -133,46 +117,6 @@ impl Mcbo {
         maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage }, &self.search)
     }
 
-    /// Searches with every width and keeps the one whose intervention is worth most.
-    fn search_adaptively(
-        &self,
-        context: &Context<'_>,
-        network: &Network,
-        horizon: Option<usize>,
-        seed: u64,
-    ) -> (f64, Vec<Found>, Trust) {
-        let rounds = context.data.len() + context.pending.len();
-        let remaining = horizon.map_or(rounds, |all| all.saturating_sub(rounds)) as f64;
-        let candidates: Vec<(f64, Vec<Found>, Vec<f64>)> = WIDTHS
-            .par_iter()
-            .map(|&beta| {
-                let found = self.search(context, network, beta, seed, &|_| {});
-                let draws = network.reward_draws(context.problem, &found[0].intervention, seed);
-                (beta, found, draws)
-            })
-            .collect();
-        let mean = |draws: &[f64]| draws.iter().sum::<f64>() / draws.len() as f64;
-        let known = candidates.iter().map(|(_, _, draws)| mean(draws)).fold(f64::NEG_INFINITY, f64::max);
-        let gain = |draws: &[f64]| {
-            draws.iter().map(|draw| (draw - known).max(0.0)).sum::<f64>() / draws.len() as f64
-        };
-        let mut trust = context.memory.trust;
-        if let Some(before) = trust.known {
-            trust.kept += (known - before).max(0.0);
-        }
-        let unit = std::env::var("TU").ok().and_then(|v| v.parse().ok()).unwrap_or(TRUST_UNIT)
-            * reward_deviation(context.problem, context.data);
-        let factor = if unit > 0.0 { ((trust.kept + unit) / (trust.promised + unit)).min(1.0) } else { 1.0 };
-        let worth = |draws: &[f64]| mean(draws) + remaining * factor * gain(draws);
-        let best = candidates
-            .into_iter()
-            .reduce(|best, next| if worth(&next.2) > worth(&best.2) { next } else { best });
-        let (beta, found, draws) = best.unwrap_or_default();
-        trust.promised += if draws.is_empty() { 0.0 } else { gain(&draws) };
-        trust.known = Some(known);
-        (beta, found, trust)
-    }
-
     /// The intervention of the highest posterior mean, with what the model expects of it.
     ///
     /// # Errors
@@ -205,14 +149,6 @@ impl Mcbo {
     }
 }
 
-/// Standard deviation of the rewards seen.
-fn reward_deviation(problem: &Problem, data: &Data) -> f64 {
-    let rewards: Vec<f64> = data.rewards(problem).map(|(_, reward)| reward).collect();
-    let count = rewards.len().max(1) as f64;
-    let mean = rewards.iter().sum::<f64>() / count;
-    (rewards.iter().map(|reward| (reward - mean).powi(2)).sum::<f64>() / count).sqrt()
-}
-
 /// The interventions with the best measured rewards, best first.
 fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec<Intervention> {
     let mut rewards: Vec<(usize, f64)> = data.rewards(problem).collect();
@@ -240,14 +176,7 @@ impl Strategy for Mcbo {
         let beta = self.beta.draw(rng);
         let (network, mut memory) = self.fit(context, rng)?;
         let seed: u64 = rng.random();
-        let (beta, found) = match self.beta {
-            Beta::Adaptive { horizon } => {
-                let (beta, found, trust) = self.search_adaptively(context, &network, horizon, seed);
-                memory.trust = trust;
-                (beta, found)
-            }
-            _ => (beta, self.search(context, &network, beta, seed, &|_| {})),
-        };
+        let found = self.search(context, &network, beta, seed, &|_| {});
         let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
         let Some(chosen) = found.iter().find(|found| !context.is_taken(&found.intervention)) else {
             // Every place the search found is taken: explore instead of repeating.

@@ -20,20 +20,6 @@ pub struct Memory {
     pub model: ModelMemory,
     /// The last suggestion.
     pub last: Option<Intervention>,
-    /// What exploring promised and what it kept.
-    #[serde(default)]
-    pub trust: Trust,
-}
-
-/// A record of what the model promised and what became of it, kept by [`Beta::Adaptive`].
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Trust {
-    /// Sum of the improvements that were expected of the suggestions.
-    pub promised: f64,
-    /// Sum of the improvements of the best expected reward that followed.
-    pub kept: f64,
-    /// The best expected reward in the last round.
-    pub known: Option<f64>,
 }
 
 /// Everything a strategy may look at.

@@ -28,6 +28,11 @@ pub fn has_cargo(subcommand: &str) -> bool {
     version.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
+/// Whether a line is a test runner's count of tests, of one at least.
+fn is_summary(line: &str) -> bool {
+    line.starts_with("Summary [") || line.starts_with("test result: ") && !line.contains(" 0 passed; 0 failed;")
+}
+
 /// One command of a chore, told in one line.
 pub struct Step {
     /// A word or two for the line.
@@ -70,6 +75,11 @@ impl Step {
         match ended {
             Ok(status) if status.success() => {
                 eprintln!("ok     {seconds:7.1} s");
+                // How many tests ran is worth a line each, whatever the runner.
+                let said = String::from_utf8_lossy(&said);
+                for line in said.lines().map(str::trim).filter(|line| is_summary(line)) {
+                    eprintln!("           {line}");
+                }
                 Ok(())
             }
             Ok(status) => {

@@ -65,6 +65,11 @@ fn steps(fast: bool) -> Vec<Step> {
             command: cargo(&["test", "--workspace", "--examples"]),
             hint: "the programs in examples/ must build with the public interface",
         },
+        Step {
+            name: "library",
+            command: cargo(&["run", "--package", "mcbo-core", "--example", "library"]),
+            hint: "examples/library.rs must find the optimum it asserts",
+        },
     ]);
     steps
 }

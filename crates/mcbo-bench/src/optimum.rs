@@ -15,11 +15,11 @@ const MEAN: (usize, usize) = (1000, 256);
 /// The best of them that are refined, the steps for each, and the noise samples of a step.
 const STAGES: [(usize, usize, usize); 3] = [(60, 250, 64), (12, 150, 256), (4, 100, 1024)];
 
-/// The mean of random interventions and the best intervention found.
-pub(crate) fn search(task: &Task) -> Span {
+/// The mean of random interventions and the best intervention found; attempts are independent of each other.
+pub(crate) fn search(task: &Task, attempt: u64) -> Span {
     let problem = task.problem();
     let mut rng = ChaCha8Rng::seed_from_u64(name_hash(task.name()));
-    rng.set_stream(u64::MAX);
+    rng.set_stream(u64::MAX - attempt);
     let (data, memory) = (Data::new(), Memory::default());
     let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
     let mut found: Vec<(f64, Intervention)> = Vec::new();

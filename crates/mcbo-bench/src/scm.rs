@@ -28,7 +28,7 @@ const LEAST_SPREAD: f64 = 0.25;
 /// Random interventions and noise samples behind that standard deviation.
 const SPREAD_BUDGET: (usize, usize) = (100, 64);
 
-/// Spans of the first models of each kind: name, mean of random interventions, optimum.
+/// Spans of the first models of each kind: name, mean of random interventions, the best of several searches.
 const SPANS: &str = include_str!("../tasks/scm-spans.txt");
 
 /// Which interventions a random model allows.
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn the_table_of_spans_agrees_with_the_search() {
         for name in ["scm-soft-1", "scm-hard-1"] {
-            let (known, found) = (known_span(name).unwrap(), optimum::search(&Task::named(name).unwrap()));
+            let (known, found) = (known_span(name).unwrap(), optimum::search(&Task::named(name).unwrap(), 0));
             let width = known.optimum - known.random;
             assert!((known.optimum - found.optimum).abs() < 0.01 * width, "{name} {known:?} {found:?}");
             assert!((known.random - found.random).abs() < 0.01 * width, "{name} {known:?} {found:?}");
@@ -266,8 +266,10 @@ mod tests {
         let fill = |part: Vec<(usize, &mut String)>| {
             for (k, line) in part {
                 let name = format!("scm-{}-{}", ["soft", "hard", "mixed"][k % 3], k / 3);
-                let span = optimum::search(&Task::named(&name).unwrap());
-                *line = format!("{name} {:.6} {:.6}", span.random, span.optimum);
+                let task = Task::named(&name).unwrap();
+                let spans = [0, 1].map(|attempt| optimum::search(&task, attempt));
+                let optimum = f64::max(spans[0].optimum, spans[1].optimum);
+                *line = format!("{name} {:.6} {optimum:.6}", 0.5 * (spans[0].random + spans[1].random));
             }
         };
         std::thread::scope(|scope| {

@@ -131,7 +131,7 @@ impl Task {
     }
 
     fn span(&self) -> &Span {
-        self.span.get_or_init(|| scm::known_span(&self.name).unwrap_or_else(|| optimum::search(self)))
+        self.span.get_or_init(|| scm::known_span(&self.name).unwrap_or_else(|| optimum::search(self, 0)))
     }
 
     /// How the expected reward is computed: `exact`, `quadrature` or `samples`.

@@ -45,7 +45,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn rollouts_over_random_graphs(seed: u64, shape in 0..SHAPES.len(), nodes in 2_usize..12, noisy: bool, vectors: bool,
+    fn rollouts_over_random_graphs(seed: u64, shape in 0..SHAPES.len(), nodes in 2_usize..=12, noisy: bool, vectors: bool,
                                    hard: bool, formulas: bool, family in 0..FAMILIES.len(), members in 1_usize..4) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let options = Options { shape: SHAPES[shape], nodes, noisy, vectors, hard, formulas };

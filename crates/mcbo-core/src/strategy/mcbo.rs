@@ -16,8 +16,7 @@ use super::{Context, Memory, Random, Strategy, SuggestError, Suggestion, Warning
 pub enum Beta {
     /// The same in every round, as in the paper's experiments.
     Fixed(f64),
-    /// Drawn anew in every round: `scale · |N(0, 1)|`. Most rounds exploit, some explore, and no
-    /// single value has to suit every problem.
+    /// Drawn anew in every round: `scale · |N(0, 1)|`. Most rounds exploit, some explore.
     HalfNormal(f64),
 }
 
@@ -53,7 +52,7 @@ impl Default for Mcbo {
     fn default() -> Self {
         Self {
             model: ModelSettings::default(),
-            beta: Beta::HalfNormal(0.6),
+            beta: Beta::Fixed(0.5),
             optimism: Optimism::Constant,
             search: SearchSettings::default(),
         }

@@ -43,7 +43,7 @@ impl RunResult {
         let line = Line {
             task: self.task.clone(),
             strategy: self.strategy.clone(),
-            beta: None,
+            beta: self.rounds.first().and_then(|round| round.beta),
             seed: self.seed,
             round: 0,
             actions: Vec::new(),

@@ -67,7 +67,7 @@ fn designs_of_mixed_models_have_both_kinds() {
 
 #[test]
 fn runs_are_the_same_to_the_bit_whatever_the_threads() {
-    for name in ["dropwave", "toygraph", "alpine2-noisy", "scm-mixed-1"] {
+    for name in ["dropwave", "toygraph", "alpine2-noisy", "scm-hard-5"] {
         let task = task(name);
         let strategy = Mcbo::default();
         let once = without_seconds(run(&task, &strategy, 5, 4).unwrap());

@@ -68,6 +68,8 @@ pub enum Command {
     /// Optimise on the file's simulator, or on a program of yours
     #[command(long_about = RUN_ABOUT)]
     Run(Run),
+    /// The paper's tasks: list them, evaluate interventions, run strategies on them
+    Bench(Bench),
     /// Print the completion script of a shell
     Completions(Completions),
 }
@@ -197,6 +199,93 @@ pub enum Preset {
     Paper,
 }
 
+/// `mcbo bench`
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: BenchCommand,
+}
+
+/// The commands of `mcbo bench`.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// List the tasks with their optima
+    List(BenchList),
+    /// Run strategies on tasks, many seeds at once
+    Run(BenchRun),
+    /// The exact expected reward of an intervention
+    Eval(BenchEval),
+}
+
+/// `mcbo bench list`
+#[derive(Debug, Args)]
+pub struct BenchList {
+    /// Print a JSON array instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `mcbo bench run`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo bench run --task dropwave --seeds 0..5 --rounds 30
+  mcbo bench run --task dropwave,ackley --strategy mcbo,random --beta 0.05,0.5,5 --json > runs.jsonl
+
+Initial design and noise depend on the task and the seed alone, so strategies can be compared seed by seed.")]
+pub struct BenchRun {
+    /// Tasks, joined by commas; see `mcbo bench list`
+    #[arg(long, value_name = "TASKS", value_delimiter = ',', required = true)]
+    pub task: Vec<String>,
+    /// Strategies, joined by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "mcbo")]
+    pub strategy: Vec<StrategyName>,
+    /// Widths of the confidence band, joined by commas; each is a run of its own
+    #[arg(long, value_name = "B", value_delimiter = ',', value_parser = beta, allow_negative_numbers = true)]
+    pub beta: Vec<f64>,
+    /// Settings of the model
+    #[arg(long, value_enum, default_value_t = Preset::Default)]
+    pub preset: Preset,
+    /// Rounds after the initial design
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub rounds: usize,
+    /// Seeds, as in 0..20
+    #[arg(long, value_name = "FROM..TO", default_value = "0..20", value_parser = seeds)]
+    pub seeds: std::ops::Range<u64>,
+    /// Runs at a time [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Print one JSON object per round instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `mcbo bench eval`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo bench eval --task dropwave --actions 0.5,0.5
+  mcbo bench eval --task psagraph --targets aspirin,statin --actions aspirin=0,statin=1 --json
+  mcbo bench eval --task toygraph        observing, since nothing is set")]
+pub struct BenchEval {
+    /// The task
+    #[arg(long)]
+    pub task: String,
+    /// The nodes that are set, joined by commas
+    #[arg(long, value_name = "NODES", value_delimiter = ',')]
+    pub targets: Vec<String>,
+    /// Actions in order, or values by name
+    #[arg(long, value_name = "VALUES", value_delimiter = ',', allow_hyphen_values = true)]
+    pub actions: Vec<String>,
+    /// Print a JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `mcbo completions`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -221,6 +310,14 @@ fn beta(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(beta) if beta >= 0.0 && beta.is_finite() => Ok(beta),
         _ => Err("a number of 0 or more is needed".into()),
+    }
+}
+
+fn seeds(text: &str) -> Result<std::ops::Range<u64>, String> {
+    let range = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    match range {
+        Some(range) if range.start < range.end => Ok(range),
+        _ => Err("a range such as 0..20 is needed".into()),
     }
 }
 

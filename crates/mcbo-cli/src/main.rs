@@ -8,6 +8,7 @@ mod json;
 mod number;
 mod problem;
 mod run;
+mod strategies;
 mod table;
 mod talk;
 mod words;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Init(arguments) => commands::init::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
+        Command::Bench(arguments) => commands::bench::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };
     outcome.unwrap_or_else(|error| failure::report(&error))

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use mcbo_core::{Mcbo, Problem, Random, Recommendation, Strategy, Study, StudyError, Trial};
+use mcbo_core::{Problem, Recommendation, Strategy, Study, StudyError, Trial};
 use serde_json::json;
 
-use crate::cli::{Preset, Run, StrategyName};
+use crate::cli::Run;
 use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupt};
 use crate::run::exec::Exec;
@@ -18,7 +18,7 @@ use crate::run::report::Report;
 use crate::run::runner::{End, Event, PATIENCE, Runner};
 use crate::run::world::{MeasureError, Simulated, World};
 use crate::talk::Talk;
-use crate::{json, problem, table, words};
+use crate::{json, problem, strategies, table, words};
 
 /// Runs the loop and prints what came out.
 pub fn run(arguments: &Run) -> Result<ExitCode> {
@@ -47,7 +47,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
 
 /// What the options and the problem do not allow together.
 fn check(arguments: &Run, problem: &Problem) -> Result<(), BadInput> {
-    if arguments.beta.is_some() && arguments.strategy == StrategyName::Random {
+    if arguments.beta.is_some() && !strategies::has_beta(arguments.strategy) {
         return Err(BadInput::new(
             "--beta means nothing to --strategy random",
             "leave out one of the two; random choices have no confidence band",
@@ -63,17 +63,9 @@ fn check(arguments: &Run, problem: &Problem) -> Result<(), BadInput> {
 }
 
 fn study(arguments: &Run, problem: &Arc<Problem>) -> Study {
-    let mut mcbo = match arguments.preset {
-        Preset::Default => Mcbo::default(),
-        Preset::Paper => Mcbo::paper(),
-    };
-    if let Some(beta) = arguments.beta {
-        mcbo = mcbo.with_beta(beta);
-    }
-    let strategy: Arc<dyn Strategy> = match arguments.strategy {
-        StrategyName::Mcbo => Arc::new(mcbo.clone()),
-        StrategyName::Random => Arc::new(Random),
-    };
+    let mcbo = strategies::mcbo(arguments.preset, arguments.beta);
+    let strategy: Arc<dyn Strategy> =
+        strategies::boxed(arguments.strategy, arguments.preset, arguments.beta).into();
     let study = Study::with_strategy(Arc::clone(problem), strategy, arguments.seed).advisor(mcbo);
     match arguments.initial {
         Some(trials) => study.initial(trials),

@@ -1,5 +1,6 @@
 //! The real binary, command by command.
 
+mod bench;
 mod check;
 #[cfg(unix)]
 mod exec;

@@ -1,0 +1,99 @@
+//! `mcbo bench`.
+
+use serde_json::Value;
+
+use crate::mcbo;
+
+#[test]
+fn tasks_are_listed_with_their_optima() {
+    let tasks = mcbo(&["bench", "list", "--json"]).with_code(0).json().remove(0);
+    let tasks = tasks.as_array().expect("an array").clone();
+    let names: Vec<&str> = tasks.iter().filter_map(|task| task["name"].as_str()).collect();
+    assert_eq!(
+        names.join(" "),
+        "toygraph psagraph dropwave alpine2 rosenbrock ackley dropwave-noisy alpine2-noisy rosenbrock-noisy \
+         dropwave-noisy-reference"
+    );
+    assert_eq!(tasks[0]["optimum"], 2.171806);
+    assert_eq!(tasks[1]["sets"], serde_json::json!([[], ["aspirin"], ["statin"], ["aspirin", "statin"]]));
+    assert_eq!(tasks[3]["actions"].as_array().map(Vec::len), Some(6));
+    let table = mcbo(&["bench", "list"]).with_code(0).stdout;
+    assert!(table.contains("dropwave-noisy-reference"), "{table}");
+}
+
+#[test]
+fn expected_rewards_are_those_of_the_table() {
+    let reward = |arguments: &[&str]| {
+        let all: Vec<&str> = ["bench", "eval", "--json"].iter().chain(arguments).copied().collect();
+        mcbo(&all).with_code(0).json()[0]["expected_reward"].as_f64().expect("a number")
+    };
+    for (arguments, expected) in [
+        (&["--task", "dropwave", "--actions", "0.5,0.5"][..], 1.0),
+        (&["--task", "dropwave-noisy", "--actions", "a0=0.5,a1=0.5"], 0.742398),
+        (&["--task", "toygraph"], 0.720150),
+        (&["--task", "toygraph", "--actions", "X1=-3.200303"], 2.171806),
+        (
+            &["--task", "psagraph", "--targets", "aspirin,statin", "--actions", "aspirin=0,statin=1"],
+            -5.155287,
+        ),
+        (&["--task", "psagraph", "--targets", "statin", "--actions", "statin=1"], -5.344343),
+    ] {
+        assert!((reward(arguments) - expected).abs() < 1e-5, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_run_prints_one_line_per_round_whatever_the_threads() {
+    let run = |threads: &str| {
+        let done = mcbo(&[
+            "bench",
+            "run",
+            "--task",
+            "dropwave,toygraph",
+            "--strategy",
+            "mcbo,random",
+            "--beta",
+            "0.5",
+            "--rounds",
+            "2",
+            "--seeds",
+            "3..5",
+            "--threads",
+            threads,
+            "--json",
+        ]);
+        let mut lines = done.with_code(0).json();
+        for line in &mut lines {
+            line["suggest_seconds"] = Value::Null;
+        }
+        lines
+    };
+    let lines = run("1");
+    assert_eq!(lines.len(), 2 * 2 * 2 * 3);
+    assert_eq!(lines, run("2"));
+    assert_eq!(lines[1]["task"], "dropwave");
+    assert_eq!(
+        (&lines[1]["seed"], &lines[1]["round"], &lines[1]["beta"]),
+        (&3.into(), &1.into(), &0.5.into())
+    );
+    assert!(lines[1]["best_reward"].as_f64() >= lines[1]["average_reward"].as_f64());
+}
+
+#[test]
+fn mistakes_get_an_answer() {
+    for (arguments, message) in [
+        (&["eval", "--task", "dropwav"][..], "there is no task \"dropwav\""),
+        (&["eval", "--task", "dropwave", "--actions", "0.5"], "1 values for 2 actions"),
+        (&["eval", "--task", "dropwave", "--actions", "0.5,x"], "\"x\" is not a number"),
+        (&["eval", "--task", "dropwave", "--actions", "0.5,7"], "a1 is 7, outside its range 0 to 1"),
+        (&["eval", "--task", "toygraph", "--actions", "Y=1"], "Y cannot be set"),
+        (&["eval", "--task", "toygraph", "--actions", "Z=1"], "there is no action or settable node \"Z\""),
+        (&["eval", "--task", "toygraph", "--targets", "X0"], "--targets and the names in --actions differ"),
+        (&["run", "--task", "dropwave", "--seeds", "5..5"], "a range such as 0..20 is needed"),
+    ] {
+        let all: Vec<&str> = ["bench"].iter().chain(arguments).copied().collect();
+        let done = mcbo(&all).with_code(2);
+        assert!(done.stderr.contains(message), "{}", done.stderr);
+        assert_eq!(done.stdout, "");
+    }
+}

@@ -184,10 +184,20 @@ pub struct Run {
 /// Who chooses the experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StrategyName {
-    /// The model of the causal graph
+    /// The model of the causal graph, optimistic where it is not sure
     Mcbo,
+    /// Expected improvement over the model of the graph
+    Eifn,
+    /// Causal Bayesian optimisation: one model per target set, with do-calculus priors
+    Cbo,
+    /// Upper confidence bound of one model, blind to the graph
+    Ucb,
+    /// Expected improvement of one model, blind to the graph
+    Ei,
     /// Chance, to compare with
     Random,
+    /// Never intervenes
+    Observe,
 }
 
 /// Settings of the model.

@@ -36,7 +36,7 @@ pub use search::{
 };
 pub use simulator::Simulator;
 pub use strategy::{
-    Beta, Context, Mcbo, Memory, Random, Recommendation, Strategy, SuggestError, Suggestion, Warning,
-    design_point,
+    Beta, Cbo, Context, Eifn, ExpectedImprovement, Mcbo, Memory, Observe, Random, Recommendation, Strategy,
+    SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{Study, StudyError, Trial, TrialState, default_initial, values_by_name};

@@ -49,8 +49,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
 fn check(arguments: &Run, problem: &Problem) -> Result<(), BadInput> {
     if arguments.beta.is_some() && !strategies::has_beta(arguments.strategy) {
         return Err(BadInput::new(
-            "--beta means nothing to --strategy random",
-            "leave out one of the two; random choices have no confidence band",
+            "--beta means nothing to this strategy",
+            "leave out --beta; only mcbo and ucb have a confidence band",
         ));
     }
     if arguments.exec.is_none() && problem.simulator().is_none() {

@@ -86,7 +86,7 @@ fn presets_betas_and_strategies_are_obeyed() {
     assert_eq!(betas(&["--preset", "paper", "--beta", "2"]), [2.0, 2.0]);
     assert_eq!(betas(&["--strategy", "random"]), [Value::Null, Value::Null]);
     let done = mcbo(&["run", "nitrogen.toml", "--strategy", "random", "--beta", "1"]).with_code(2);
-    assert!(done.stderr.starts_with("error: --beta means nothing to --strategy random\nhint: "));
+    assert!(done.stderr.starts_with("error: --beta means nothing to this strategy\nhint: "));
 }
 
 #[test]

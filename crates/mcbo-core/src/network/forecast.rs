@@ -27,7 +27,7 @@ pub struct Forecast {
 }
 
 /// The choice an intervention belongs to, every action that is not neutral free.
-fn choice_of(problem: &Problem, intervention: &Intervention) -> Choice {
+pub(crate) fn choice_of(problem: &Problem, intervention: &Intervention) -> Choice {
     let acting = |&action: &usize| intervention.actions[action] != problem.actions()[action].neutral;
     Choice {
         targets: intervention.targets.iter().map(|(node, _)| *node).collect(),

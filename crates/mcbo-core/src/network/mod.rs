@@ -1,5 +1,6 @@
 //! The fitted system: one set of Gaussian processes per node, in the user's units at its border.
 
+mod direct;
 mod forecast;
 mod plan;
 mod rollout;
@@ -12,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Components, Data, Expr, Intervention, Noise, Problem};
 
+pub(crate) use direct::Direct;
 pub use forecast::Forecast;
+pub(crate) use forecast::choice_of;
 pub use plan::{Choice, Plan};
 pub use rollout::{Batch, NoiseSamples, Workspace};
 

@@ -90,19 +90,7 @@ impl Plan {
     ) -> Self {
         let reward = problem.reward();
         let relevant = problem.graph().ancestors_cut(reward, &choice.targets);
-        let mut variables = Vec::new();
-        let mut target_variables = vec![None; problem.nodes().len()];
-        for (index, &target) in choice.targets.iter().enumerate() {
-            target_variables[target] = Some(variables.len());
-            for (component, &range) in problem.nodes()[target].hard.iter().flatten().enumerate() {
-                variables.push(Variable { range, place: Place::Target { index, component } });
-            }
-        }
-        let mut action_variables = vec![None; problem.actions().len()];
-        for &action in &choice.actions {
-            action_variables[action] = Some(variables.len());
-            variables.push(Variable { range: problem.actions()[action].range, place: Place::Action(action) });
-        }
+        let (variables, target_variables, action_variables) = variables_of(problem, choice);
         let mut dim = variables.len();
         let (mut steps, mut noise_kinds): (Vec<Step>, Vec<RealisedNoise>) = (Vec::new(), Vec::new());
         let mut step_of = vec![None; problem.nodes().len()];
@@ -162,6 +150,39 @@ impl Plan {
         Self { choice: choice.clone(), steps, variables, noise_kinds, optimism, sign: problem.sign(), dim }
     }
 
+    /// A plan of one step that computes the reward straight from the decided values, the targets' components first and
+    /// then the given actions: the graph left out.
+    pub(crate) fn direct(problem: &Problem, choice: &Choice, actions: &[usize]) -> Self {
+        let (variables, _, action_variables) = variables_of(problem, choice);
+        let components = variables.len() - choice.actions.len();
+        let action = |&action: &usize| match action_variables[action] {
+            Some(variable) => Source::Variable(variable),
+            None => Source::Constant(problem.actions()[action].neutral),
+        };
+        let sources: Vec<Source> =
+            (0..components).map(Source::Variable).chain(actions.iter().map(action)).collect();
+        let dim = variables.len();
+        let step = Step {
+            node: problem.reward(),
+            dim: sources.len(),
+            components: 1,
+            sources,
+            varies: false,
+            noisy: false,
+            noise_row: 0,
+            eta: dim..dim,
+        };
+        Self {
+            choice: choice.clone(),
+            steps: vec![step],
+            variables,
+            noise_kinds: Vec::new(),
+            optimism: Optimism::Constant,
+            sign: problem.sign(),
+            dim,
+        }
+    }
+
     /// Length of the decision vector.
     pub fn dim(&self) -> usize {
         self.dim
@@ -215,4 +236,25 @@ impl Plan {
         };
         self.variables.iter().map(unit).collect()
     }
+}
+
+/// The variables of a choice, with the first one of every target and the one of every free action.
+fn variables_of(
+    problem: &Problem,
+    choice: &Choice,
+) -> (Vec<Variable>, Vec<Option<usize>>, Vec<Option<usize>>) {
+    let mut variables = Vec::new();
+    let mut target_variables = vec![None; problem.nodes().len()];
+    for (index, &target) in choice.targets.iter().enumerate() {
+        target_variables[target] = Some(variables.len());
+        for (component, &range) in problem.nodes()[target].hard.iter().flatten().enumerate() {
+            variables.push(Variable { range, place: Place::Target { index, component } });
+        }
+    }
+    let mut action_variables = vec![None; problem.actions().len()];
+    for &action in &choice.actions {
+        action_variables[action] = Some(variables.len());
+        variables.push(Variable { range: problem.actions()[action].range, place: Place::Action(action) });
+    }
+    (variables, target_variables, action_variables)
 }

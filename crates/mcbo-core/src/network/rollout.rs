@@ -44,6 +44,11 @@ impl NoiseSamples {
         Self { rows, count }
     }
 
+    /// One sample in which nothing is noisy.
+    pub(crate) fn silent(plan: &Plan) -> Self {
+        Self { rows: plan.noise_kinds.iter().map(|_| vec![0.0]).collect(), count: 1 }
+    }
+
     /// Number of samples.
     pub fn count(&self) -> usize {
         self.count

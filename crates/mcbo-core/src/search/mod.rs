@@ -12,7 +12,7 @@ use crate::{Intervention, Problem};
 pub use choices::{ENUMERATION_LIMIT, enumerate, target_sets};
 pub use climb::Stages;
 
-pub(crate) use choices::{Part, compose, parts};
+pub(crate) use choices::{Part, compose, parts, useful_actions};
 
 use choices::belongs;
 use climb::{Scored, ascend, by_value, climb, raw_points, score, spread_out};
@@ -111,6 +111,8 @@ pub struct SearchTask<'a> {
 /// A part of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// Target sets and supports are listed or grown.
+    Choosing,
     /// Quasi-random points are evaluated.
     Screening,
     /// Starts climb.
@@ -128,6 +130,7 @@ const RANK_SEED: u64 = 0xd1b5_4a32_d192_ed03;
 /// Choices are enumerated where they are few; otherwise sets grow greedily, one target or action at a time, with exchanges.
 /// The result does not depend on the number of threads.
 pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Found> {
+    (task.on_stage)(Stage::Choosing);
     let choices = enumerate(task.problem, settings.enumeration_limit).unwrap_or_else(|| grow(task, settings));
     let settings = share_budget(task, settings, &choices);
     (task.on_stage)(Stage::Screening);

@@ -149,7 +149,7 @@ impl Mcbo {
 }
 
 /// The interventions with the best measured rewards, best first.
-fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec<Intervention> {
+pub(super) fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec<Intervention> {
     let mut rewards: Vec<(usize, f64)> = data.rewards(problem).collect();
     rewards.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let mut best: Vec<Intervention> = Vec::new();

@@ -1,15 +1,26 @@
 //! Who decides: the strategies behind one trait.
 
+mod black_box;
+mod cbo;
+mod eifn;
 mod mcbo;
+mod observe;
 mod random;
+#[cfg(test)]
+mod testing;
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::network::{FitError, Forecast, ModelMemory, ModelWarning};
+use crate::search::Found;
 use crate::{Data, Intervention, Problem};
 
+pub use black_box::{ExpectedImprovement, Ucb};
+pub use cbo::Cbo;
+pub use eifn::Eifn;
 pub use mcbo::{Beta, Mcbo, Recommendation};
+pub use observe::Observe;
 pub use random::{Random, design_point};
 
 /// What a strategy remembers from one round to the next. It is part of the study, so that a resumed study goes on
@@ -111,4 +122,52 @@ pub trait Strategy: Send + Sync {
     /// # Errors
     /// If no model can be fitted to the data.
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError>;
+}
+
+/// A suggestion before its intervention is settled.
+struct Verdict<'a> {
+    strategy: &'a str,
+    found: &'a [Found],
+    beta: Option<f64>,
+    warnings: Vec<Warning>,
+    memory: Memory,
+    forecast: &'a dyn Fn(&Intervention) -> Vec<Forecast>,
+}
+
+impl Verdict<'_> {
+    /// Takes the best place that is not taken; a random one where all are.
+    fn settle(mut self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+        let chosen = self.found.iter().find(|found| !context.is_taken(&found.intervention));
+        let intervention = match chosen {
+            Some(found) => found.intervention.clone(),
+            None => {
+                let random = Random.suggest(context, rng)?;
+                self.warnings.extend(random.warnings);
+                random.intervention
+            }
+        };
+        if chosen.is_some() {
+            self.memory.last = Some(intervention.clone());
+        }
+        Ok(Suggestion {
+            strategy: self.strategy.into(),
+            acquisition: chosen.map(|found| found.value),
+            beta: self.beta,
+            predicted: (self.forecast)(&intervention),
+            optimistic: Vec::new(),
+            warnings: self.warnings,
+            memory: self.memory,
+            intervention,
+        })
+    }
+}
+
+/// The forecast of the reward alone, from mean and deviation in the direction of improvement.
+fn reward_forecast(problem: &Problem, (mean, deviation): (f64, f64)) -> Forecast {
+    /// The 95 % quantile of the normal distribution.
+    const QUANTILE: f64 = 1.644_853_626_951_472_2;
+    let (mean, reach) = (problem.sign() * mean, QUANTILE * deviation);
+    let node = problem.reward();
+    let name = problem.nodes()[node].name.clone();
+    Forecast { node, component: 0, name, mean, lower: mean - reach, upper: mean + reach }
 }

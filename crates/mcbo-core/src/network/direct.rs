@@ -1,0 +1,208 @@
+//! The reward straight from what is decided, the graph left out: one process per target set.
+
+use mcbo_gp::{GpSet, GpSpec, Mean, Member, Noise as GpNoise, Priors, Rows};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::search::{ENUMERATION_LIMIT, target_sets, useful_actions};
+use crate::{Data, Intervention, Noise, Problem};
+
+use super::forecast::choice_of;
+use super::{
+    Affine, Batch, Choice, FitError, Group, Mechanism, ModelMemory, ModelSettings, ModelWarning, Network,
+    NodeModel, NoiseSamples, Plan, PriorPreset, RealisedNoise, Workspace,
+};
+
+/// One process per target set, from the values of the set and the actions to the reward.
+///
+/// All sets share one scaling of the reward, so that a set of few trials, or of none, is as uncertain as the rewards differ.
+#[derive(Debug)]
+pub(crate) struct Direct {
+    sets: Vec<Vec<usize>>,
+    networks: Vec<Network>,
+    rewards: Affine,
+}
+
+impl Direct {
+    /// Fits a process to every target set: all of them where they are few, else those that were tried.
+    pub fn fit(
+        problem: &Problem,
+        data: &Data,
+        memory: &ModelMemory,
+        settings: &ModelSettings,
+        rng: &mut dyn Rng,
+    ) -> Result<Self, FitError> {
+        let sets = target_sets(problem, ENUMERATION_LIMIT).unwrap_or_else(|| {
+            let mut sets: Vec<Vec<usize>> = Vec::new();
+            for observation in data.observations() {
+                let set = targets(&observation.intervention);
+                if !sets.contains(&set) {
+                    sets.push(set);
+                }
+            }
+            sets
+        });
+        let seed: u64 = rng.random();
+        let all: Vec<f64> = data.rewards(problem).map(|(_, reward)| problem.sign() * reward).collect();
+        let rewards = Affine::standard(&all);
+        let networks = sets
+            .par_iter()
+            .enumerate()
+            .map(|(index, set)| {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                rng.set_stream(index as u64 + 1);
+                let earlier =
+                    memory.nodes.get(index).and_then(|groups| groups.first()).map_or(&[][..], Vec::as_slice);
+                fit_set(problem, data, set, rewards, earlier, settings, &mut rng)
+            })
+            .collect::<Result<Vec<Network>, FitError>>()?;
+        Ok(Self { sets, networks, rewards })
+    }
+
+    /// The model of a target set; `None` for a set that was never tried where there are too many to list.
+    pub fn network(&self, set: &[usize]) -> Option<&Network> {
+        self.sets.iter().position(|other| other == set).map(|index| &self.networks[index])
+    }
+
+    /// The plan that computes the reward of a choice.
+    pub fn plan(problem: &Problem, choice: &Choice) -> Plan {
+        Plan::direct(problem, choice, &useful_actions(problem, &choice.targets))
+    }
+
+    /// The hyper-parameters, to begin the next round from.
+    pub fn memory(&self, problem: &Problem) -> ModelMemory {
+        let of = |network: &Network| {
+            let groups = network.nodes[problem.reward()].as_ref().map(groups_of);
+            groups.into_iter().flatten().map(|group| group.set.memory()).collect()
+        };
+        ModelMemory { nodes: self.networks.iter().map(of).collect() }
+    }
+
+    /// What the user should know about the fit.
+    pub fn warnings(&self) -> impl Iterator<Item = &ModelWarning> {
+        self.networks.iter().flat_map(|network| &network.warnings)
+    }
+
+    /// Mean and deviation of the expected reward of an intervention, in the direction of improvement.
+    pub fn predict(&self, problem: &Problem, intervention: &Intervention) -> (f64, f64) {
+        let choice = choice_of(problem, intervention);
+        let Some(network) = self.network(&choice.targets) else { return self.prior(problem) };
+        let plan = Self::plan(problem, &choice);
+        let points = plan.point(intervention);
+        let noise = NoiseSamples::silent(&plan);
+        let (mut workspace, mut values) = (Workspace::default(), Vec::new());
+        let mut at = |beta: f64| {
+            let batch = Batch { points: &points, beta, noise: &noise };
+            network.rollout(&plan, batch, &mut workspace, &mut values, &mut []);
+            values[0]
+        };
+        let mean = at(0.0);
+        (mean, at(1.0) - mean)
+    }
+
+    /// Mean and deviation of the reward of a target set that was never tried.
+    pub fn prior(&self, problem: &Problem) -> (f64, f64) {
+        (problem.sign() * self.rewards.shift, self.rewards.scale)
+    }
+
+    /// The scale of the rewards.
+    pub fn scale(&self) -> f64 {
+        self.rewards.scale
+    }
+
+    /// Conditions on a pending trial as if it came out as predicted.
+    pub fn imagine(&mut self, problem: &Problem, intervention: &Intervention) {
+        let mean = problem.sign() * self.predict(problem, intervention).0;
+        let set = targets(intervention);
+        let Some(index) = self.sets.iter().position(|other| *other == set) else { return };
+        let inputs = inputs_of(problem, intervention);
+        let Some(model) = &mut self.networks[index].nodes[problem.reward()] else { return };
+        let scaled: Vec<f64> =
+            inputs.iter().zip(&model.inputs).map(|(x, scaling)| scaling.apply(*x)).collect();
+        let output = model.outputs[0].apply(mean);
+        if let Mechanism::Learned(groups) = &mut model.mechanism {
+            for group in groups {
+                let noise = group.set.noise_variance();
+                // Only a number that is not finite is refused: nothing to learn then.
+                let _ = group.set.append(&scaled, output, 0, noise);
+            }
+        }
+    }
+}
+
+fn targets(intervention: &Intervention) -> Vec<usize> {
+    intervention.targets.iter().map(|(node, _)| *node).collect()
+}
+
+fn groups_of(model: &NodeModel) -> &[Group] {
+    match &model.mechanism {
+        Mechanism::Learned(groups) => groups,
+        Mechanism::Known(_) => &[],
+    }
+}
+
+/// What the process of a target set reads, in the order of [`Plan::direct`] and in the user's units.
+fn inputs_of(problem: &Problem, intervention: &Intervention) -> Vec<f64> {
+    let set = targets(intervention);
+    let values = intervention.targets.iter().flat_map(|(_, values)| values.iter().copied());
+    values.chain(useful_actions(problem, &set).iter().map(|&action| intervention.actions[action])).collect()
+}
+
+/// Whether the reward is a fixed function of what is decided when this set is the target.
+fn is_certain(problem: &Problem, set: &[usize]) -> bool {
+    let relevant = problem.graph().ancestors_cut(problem.reward(), set);
+    let certain = |(node, declared): (usize, &crate::Node)| {
+        !relevant[node] || set.contains(&node) || declared.noise == Noise::None
+    };
+    problem.nodes().iter().enumerate().all(certain)
+}
+
+fn fit_set(
+    problem: &Problem,
+    data: &Data,
+    set: &[usize],
+    rewards: Affine,
+    earlier: &[Member],
+    settings: &ModelSettings,
+    rng: &mut ChaCha8Rng,
+) -> Result<Network, FitError> {
+    let reward = problem.reward();
+    let failed = |source| FitError { node: problem.nodes()[reward].name.clone(), source };
+    let ranges = set.iter().flat_map(|&node| problem.nodes()[node].hard.iter().flatten().copied());
+    let actions = useful_actions(problem, set).into_iter().map(|action| problem.actions()[action].range);
+    let inputs: Vec<Affine> = ranges.chain(actions).map(Affine::of_range).collect();
+    let mut rows = Rows::new(inputs.len());
+    for (trial, value) in data.rewards(problem) {
+        let intervention = &data.observations()[trial].intervention;
+        if targets(intervention) == set {
+            let decided = inputs_of(problem, intervention);
+            let scaled: Vec<f64> = decided.iter().zip(&inputs).map(|(x, s)| s.apply(*x)).collect();
+            rows.push(&scaled, rewards.apply(problem.sign() * value)).map_err(failed)?;
+        }
+    }
+    let dim = inputs.len();
+    let certain = is_certain(problem, set);
+    let spec = GpSpec {
+        noise: if certain { GpNoise::Fixed(settings.noise_floor) } else { GpNoise::Learned },
+        mean: Mean::Profiled,
+        priors: match settings.priors {
+            PriorPreset::Reference => Priors::reference(),
+            PriorPreset::DimensionScaled => Priors::dimension_scaled(dim),
+        },
+        ..GpSpec::new(dim, GpNoise::Learned)
+    };
+    let fitted = GpSet::fit(&spec, &rows, earlier, &settings.inference, rng).map_err(failed)?;
+    let jitter = fitted.jitter();
+    let warning =
+        (jitter > 0.0).then(|| ModelWarning::Jitter { node: problem.nodes()[reward].name.clone(), jitter });
+    let mut nodes: Vec<Option<NodeModel>> = problem.nodes().iter().map(|_| None).collect();
+    nodes[reward] = Some(NodeModel {
+        inputs,
+        outputs: vec![rewards],
+        // The reward's noise is never realised: nothing reads it.
+        noise: vec![RealisedNoise::None],
+        mechanism: Mechanism::Learned(vec![Group { set: fitted, first: 0, rows: rows.len() }]),
+    });
+    Ok(Network { nodes, warnings: warning.into_iter().collect() })
+}

@@ -1,0 +1,317 @@
+//! Expected improvement over the network of processes (Astudillo & Frazier 2021).
+
+use rand::{Rng, RngExt};
+
+use crate::acquisition::Acquisition;
+use crate::network::{Batch, Choice, ModelSettings, Network, NoiseSamples, Plan, Workspace};
+use crate::quasi::{normal_quantile, sobol};
+use crate::search::{Found, SearchSettings, SearchTask, maximize};
+use crate::{Intervention, Problem};
+
+use super::mcbo::best_observed;
+use super::{Context, Mcbo, Strategy, SuggestError, Suggestion, Verdict, Warning};
+
+/// Expected improvement for function networks.
+///
+/// Every node's posterior is sampled on the way through the graph, and the improvement over the best measured reward is
+/// averaged. The network is taken to be deterministic: in a noisy problem too only the mechanisms are drawn, not the
+/// noise. The samples are [`SearchSettings::samples`] fixed quasi-random normal numbers per node and component, 128 by
+/// default; the screening uses the first of them, and finalists are ranked on the ones they climbed on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Eifn {
+    /// The model of the nodes.
+    pub model: ModelSettings,
+    /// Budget of the search; its samples are those of the posterior.
+    pub search: SearchSettings,
+}
+
+impl Default for Eifn {
+    fn default() -> Self {
+        Self { model: ModelSettings::default(), search: Self::search() }
+    }
+}
+
+impl Eifn {
+    /// The settings of the paper's experiments: the authors' priors, MAP, 128 samples.
+    pub fn paper() -> Self {
+        Self { model: ModelSettings::paper(), search: Self::search() }
+    }
+
+    fn search() -> SearchSettings {
+        SearchSettings { screening_samples: 32, samples: 128, ranking_samples: 128, ..Default::default() }
+    }
+}
+
+/// Draws of the reward of a choice: each draw shifts every mechanism by its own normal multiple of the deviation.
+#[derive(Debug)]
+pub(super) struct Draws<'a> {
+    network: &'a Network,
+    pub plan: Plan,
+    noise: NoiseSamples,
+    /// The multiples, `[draw][node and component]`.
+    base: Vec<Vec<f64>>,
+}
+
+/// What the draws give at a batch of points.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    /// `[point][draw]`, in the direction of improvement.
+    pub rewards: Vec<f64>,
+    /// `[point][draw][variable]`; empty if not wanted.
+    pub slopes: Vec<f64>,
+}
+
+impl<'a> Draws<'a> {
+    /// Draws of the mechanisms, the noise left out.
+    pub fn noiseless(
+        problem: &Problem,
+        network: &'a Network,
+        choice: &Choice,
+        draws: usize,
+        seed: u64,
+    ) -> Self {
+        Self::new(problem, network, choice, draws, seed, NoiseSamples::silent)
+    }
+
+    /// The one draw in which every mechanism is its mean.
+    pub fn mean(problem: &Problem, network: &'a Network, choice: &Choice) -> Self {
+        let mut draws = Self::noiseless(problem, network, choice, 1, 0);
+        draws.base.iter_mut().flatten().for_each(|z| *z = 0.0);
+        draws
+    }
+
+    /// Draws of the mechanisms, the noise given by `noise`.
+    pub fn new(
+        problem: &Problem,
+        network: &'a Network,
+        choice: &Choice,
+        draws: usize,
+        seed: u64,
+        noise: impl FnOnce(&Plan) -> NoiseSamples,
+    ) -> Self {
+        let plan = Plan::for_prediction(problem, network, choice);
+        let mechanisms = plan.dim() - plan.decisions();
+        // Where nothing is learned all draws are the same.
+        let draws = if mechanisms == 0 { 1 } else { draws };
+        let normal = |draw: usize| {
+            (0..mechanisms).map(|k| normal_quantile(sobol(draw as u32, k as u32, seed))).collect()
+        };
+        Self { network, noise: noise(&plan), plan, base: (0..draws).map(normal).collect() }
+    }
+
+    /// Number of draws.
+    pub fn count(&self) -> usize {
+        self.base.len()
+    }
+
+    pub fn cost(&self) -> f64 {
+        self.count() as f64 * self.network.rollout_cost(&self.plan, self.noise.count())
+    }
+
+    pub fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
+        (vec![0.0; self.plan.decisions()], vec![1.0; self.plan.decisions()])
+    }
+
+    /// The rewards of a batch of unit-scaled points, with derivatives if wanted.
+    pub fn evaluate(&self, points: &[f64], slopes: bool, workspace: &mut Workspace, out: &mut Drawn) {
+        let (dim, decisions) = (self.plan.dim(), self.plan.decisions());
+        let count = points.len().checked_div(decisions).unwrap_or(1);
+        let mut expanded = Vec::with_capacity(count * self.count() * dim);
+        for point in 0..count {
+            for multiples in &self.base {
+                expanded.extend_from_slice(&points[point * decisions..(point + 1) * decisions]);
+                expanded.extend_from_slice(multiples);
+            }
+        }
+        let batch = Batch { points: &expanded, beta: 1.0, noise: &self.noise };
+        let mut gradients = vec![0.0; if slopes { expanded.len() } else { 0 }];
+        self.network.rollout(&self.plan, batch, workspace, &mut out.rewards, &mut gradients);
+        out.slopes.clear();
+        if dim > 0 {
+            out.slopes.extend(gradients.chunks_exact(dim).flat_map(|by| &by[..decisions]));
+        }
+    }
+}
+
+/// The average of `max(0, y - best)` over the draws.
+///
+/// Where no draw improves, that is 0 and flat. There the value is `max(y - best)` instead, the shortfall of the best
+/// draw: negative, continuous with the improvement, and with a slope that leads out of the plain.
+#[derive(Debug)]
+struct NetworkImprovement<'a> {
+    draws: Draws<'a>,
+    best: f64,
+}
+
+impl Acquisition for NetworkImprovement<'_> {
+    fn choice(&self) -> &Choice {
+        &self.draws.plan.choice
+    }
+
+    fn decisions(&self) -> usize {
+        self.draws.plan.decisions()
+    }
+
+    fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
+        self.draws.bounds()
+    }
+
+    fn is_noisy(&self) -> bool {
+        self.draws.count() > 1
+    }
+
+    fn cost(&self) -> f64 {
+        self.draws.cost()
+    }
+
+    fn evaluate(
+        &self,
+        points: &[f64],
+        workspace: &mut Workspace,
+        values: &mut Vec<f64>,
+        gradients: &mut [f64],
+    ) {
+        let (count, dim) = (self.draws.count(), self.decisions());
+        let mut drawn = Drawn::default();
+        self.draws.evaluate(points, !gradients.is_empty(), workspace, &mut drawn);
+        gradients.fill(0.0);
+        values.clear();
+        for (point, rewards) in drawn.rewards.chunks_exact(count).enumerate() {
+            let (highest, reward) = rewards
+                .iter()
+                .enumerate()
+                .fold((0, f64::NEG_INFINITY), |best, (m, &y)| if y > best.1 { (m, y) } else { best });
+            let mut add = |draw: usize, weight: f64| {
+                if !gradients.is_empty() {
+                    let slopes = &drawn.slopes[(point * count + draw) * dim..][..dim];
+                    let by = &mut gradients[point * dim..(point + 1) * dim];
+                    by.iter_mut().zip(slopes).for_each(|(by, slope)| *by += weight * slope);
+                }
+            };
+            if reward > self.best {
+                let mut total = 0.0;
+                for (draw, y) in rewards.iter().enumerate().filter(|(_, y)| **y > self.best) {
+                    total += y - self.best;
+                    add(draw, 1.0 / count as f64);
+                }
+                values.push(total / count as f64);
+            } else {
+                add(highest, 1.0);
+                values.push(reward - self.best);
+            }
+        }
+    }
+
+    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
+        self.draws.plan.intervention(problem, point)
+    }
+
+    fn point(&self, intervention: &Intervention) -> Vec<f64> {
+        self.draws.plan.point(intervention)
+    }
+}
+
+impl Strategy for Eifn {
+    fn name(&self) -> &str {
+        "eifn"
+    }
+
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+        let problem = context.problem;
+        let (network, memory) = Mcbo { model: self.model.clone(), ..Mcbo::default() }.fit(context, rng)?;
+        let seed: u64 = rng.random();
+        // Without a reward yet, the mean that the processes have before data.
+        let best = context.data.rewards(problem).map(|(_, reward)| reward).reduce(f64::max).unwrap_or(0.0);
+        let mut warm = best_observed(problem, context.data, 2);
+        warm.extend(context.memory.last.clone());
+        // One more start per choice: where the means of the mechanisms give the highest reward.
+        let of_means = |choice: &Choice, _: usize, _: u64| {
+            Box::new(NetworkImprovement { draws: Draws::mean(problem, &network, choice), best }) as Box<_>
+        };
+        let task = SearchTask { problem, factory: &of_means, warm: &warm, seed, on_stage: &|_| {} };
+        let means = maximize(&task, &self.search);
+        warm.extend(first_of_each_choice(&means));
+        let of_draws = |choice: &Choice, samples: usize, _: u64| {
+            let draws = Draws::noiseless(problem, &network, choice, samples, seed);
+            Box::new(NetworkImprovement { draws, best }) as Box<_>
+        };
+        let task = SearchTask { problem, factory: &of_draws, warm: &warm, seed, on_stage: &|_| {} };
+        let found = maximize(&task, &self.search);
+        let warnings = network.warnings().iter().cloned().map(Warning::Model).collect();
+        let forecast = |at: &Intervention| network.forecast(problem, at, seed);
+        Verdict { strategy: self.name(), found: &found, beta: None, warnings, memory, forecast: &forecast }
+            .settle(context, rng)
+    }
+}
+
+/// The best place of every choice.
+fn first_of_each_choice(found: &[Found]) -> Vec<Intervention> {
+    let is_first =
+        |(index, place): &(usize, &Found)| !found[..*index].iter().any(|other| other.choice == place.choice);
+    found.iter().enumerate().filter(is_first).map(|(_, place)| place.intervention.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::testing::{check_gradients, settings, system};
+    use super::*;
+    use crate::Noise;
+    use crate::search::enumerate;
+
+    #[test]
+    fn gradients_where_draws_improve_and_where_none_does() {
+        for noise in [Noise::None, Noise::Gaussian(0.1)] {
+            let (problem, data) = system(noise);
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let network =
+                Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+            for choice in enumerate(&problem, 100).expect("few choices") {
+                let improvement = |best: f64| NetworkImprovement {
+                    draws: Draws::noiseless(&problem, &network, &choice, 16, 3),
+                    best,
+                };
+                let values = check_gradients(&improvement(-1e3), 2);
+                assert!(values.iter().all(|value| *value > 0.0));
+                let values = check_gradients(&improvement(1e3), 2);
+                assert!(values.iter().all(|value| *value < 0.0));
+            }
+        }
+    }
+
+    /// One node: the draws are those of a normal distribution, whose expected improvement has a closed form.
+    #[test]
+    fn one_node_gives_the_closed_form() {
+        let problem = Problem::builder("one")
+            .action("a", [0.0, 1.0])
+            .node("y", |n| n.actions(["a"]).noise(Noise::None))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let mut data = crate::Data::new();
+        for a in [0.0_f64, 0.3, 0.9] {
+            let intervention = Intervention { targets: Vec::new(), actions: vec![a] };
+            let values = vec![Some((3.0 * a).sin())];
+            data.push(&problem, crate::Observation { intervention, values }).expect("a good observation");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let network =
+            Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+        let choice = Choice { targets: Vec::new(), actions: vec![0] };
+        let (mut workspace, mut drawn, mut values) = (Workspace::default(), Drawn::default(), Vec::new());
+        // The mean, and one deviation above it.
+        let mut draws = Draws::mean(&problem, &network, &choice);
+        draws.evaluate(&[0.6], false, &mut workspace, &mut drawn);
+        let mean = drawn.rewards[0];
+        draws.base[0][0] = 1.0;
+        draws.evaluate(&[0.6], false, &mut workspace, &mut drawn);
+        let deviation = drawn.rewards[0] - mean;
+        let best = mean + 0.5 * deviation;
+        let draws = Draws::noiseless(&problem, &network, &choice, 4096, 3);
+        NetworkImprovement { draws, best }.evaluate(&[0.6], &mut workspace, &mut values, &mut []);
+        let exact = super::super::black_box::log_improvement(mean - best, deviation).value.exp();
+        assert!((values[0] / exact - 1.0).abs() < 5e-3, "{} against {exact}", values[0]);
+    }
+}

@@ -6,14 +6,23 @@ use crate::{Intervention, Problem};
 
 /// A function of the decision vector of one [`Choice`]: unit-scaled variables first, auxiliary variables after them.
 pub trait Acquisition: Send + Sync {
+    /// The way through the graph that it evaluates, which also says what a decision vector means.
+    fn plan(&self) -> &Plan;
+
     /// The choice it is about.
-    fn choice(&self) -> &Choice;
+    fn choice(&self) -> &Choice {
+        &self.plan().choice
+    }
 
     /// Number of unit-scaled variables at the front of the decision vector.
-    fn decisions(&self) -> usize;
+    fn decisions(&self) -> usize {
+        self.plan().decisions()
+    }
 
     /// Bounds of the whole decision vector.
-    fn bounds(&self) -> (Vec<f64>, Vec<f64>);
+    fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
+        self.plan().bounds()
+    }
 
     /// Whether other noise samples would give another value.
     fn is_noisy(&self) -> bool;
@@ -31,10 +40,14 @@ pub trait Acquisition: Send + Sync {
     );
 
     /// The intervention that a decision vector stands for.
-    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention;
+    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
+        self.plan().intervention(problem, point)
+    }
 
     /// The unit-scaled variables of an intervention of this choice.
-    fn point(&self, intervention: &Intervention) -> Vec<f64>;
+    fn point(&self, intervention: &Intervention) -> Vec<f64> {
+        self.plan().point(intervention)
+    }
 }
 
 /// Makes the acquisition of a choice with a number of noise samples and their seed.
@@ -67,16 +80,8 @@ impl<'a> OptimisticReward<'a> {
 }
 
 impl Acquisition for OptimisticReward<'_> {
-    fn choice(&self) -> &Choice {
-        &self.plan.choice
-    }
-
-    fn decisions(&self) -> usize {
-        self.plan.decisions()
-    }
-
-    fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
-        self.plan.bounds()
+    fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     fn is_noisy(&self) -> bool {
@@ -96,13 +101,5 @@ impl Acquisition for OptimisticReward<'_> {
     ) {
         let batch = Batch { points, beta: self.beta, noise: &self.noise };
         self.network.rollout(&self.plan, batch, workspace, values, gradients);
-    }
-
-    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
-        self.plan.intervention(problem, point)
-    }
-
-    fn point(&self, intervention: &Intervention) -> Vec<f64> {
-        self.plan.point(intervention)
     }
 }

@@ -78,16 +78,8 @@ impl<'a> DirectAcquisition<'a> {
 }
 
 impl Acquisition for DirectAcquisition<'_> {
-    fn choice(&self) -> &Choice {
-        &self.plan.choice
-    }
-
-    fn decisions(&self) -> usize {
-        self.plan.decisions()
-    }
-
-    fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
-        self.plan.bounds()
+    fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     fn is_noisy(&self) -> bool {
@@ -142,14 +134,6 @@ impl Acquisition for DirectAcquisition<'_> {
                 }
             }
         }
-    }
-
-    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
-        self.plan.intervention(problem, point)
-    }
-
-    fn point(&self, intervention: &Intervention) -> Vec<f64> {
-        self.plan.point(intervention)
     }
 }
 

@@ -298,12 +298,8 @@ struct CausalImprovement<'a> {
 }
 
 impl Acquisition for CausalImprovement<'_> {
-    fn choice(&self) -> &Choice {
-        &self.draws.plan.choice
-    }
-
-    fn decisions(&self) -> usize {
-        self.draws.plan.decisions()
+    fn plan(&self) -> &Plan {
+        &self.draws.plan
     }
 
     fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
@@ -344,14 +340,6 @@ impl Acquisition for CausalImprovement<'_> {
                 }
             }
         }
-    }
-
-    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
-        self.draws.plan.intervention(problem, point)
-    }
-
-    fn point(&self, intervention: &Intervention) -> Vec<f64> {
-        self.draws.plan.point(intervention)
     }
 }
 

@@ -144,12 +144,8 @@ struct NetworkImprovement<'a> {
 }
 
 impl Acquisition for NetworkImprovement<'_> {
-    fn choice(&self) -> &Choice {
-        &self.draws.plan.choice
-    }
-
-    fn decisions(&self) -> usize {
-        self.draws.plan.decisions()
+    fn plan(&self) -> &Plan {
+        &self.draws.plan
     }
 
     fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
@@ -200,14 +196,6 @@ impl Acquisition for NetworkImprovement<'_> {
                 values.push(reward - self.best);
             }
         }
-    }
-
-    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
-        self.draws.plan.intervention(problem, point)
-    }
-
-    fn point(&self, intervention: &Intervention) -> Vec<f64> {
-        self.draws.plan.point(intervention)
     }
 }
 

@@ -1,0 +1,171 @@
+//! Fitting the model of one node: scaling, noise, processes.
+
+use mcbo_gp::{GpError, GpSet, GpSpec, Inference, Mean, Member, Noise as GpNoise, Priors, Rows};
+use rand_chacha::ChaCha8Rng;
+
+use crate::{Components, Data, Expr, Noise, Problem};
+
+use super::{
+    Affine, Group, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling, PriorPreset,
+    RealisedNoise, slot_name,
+};
+
+/// The model of one node, with what the user should know about it.
+pub(super) fn fit_node(
+    problem: &Problem,
+    data: &Data,
+    index: usize,
+    earlier: &[Vec<Member>],
+    settings: &ModelSettings,
+    rng: &mut ChaCha8Rng,
+) -> Result<(NodeModel, Vec<ModelWarning>), GpError> {
+    let node = &problem.nodes()[index];
+    let dim = problem.input_dim(index);
+    if let Some(formulas) = &node.formula {
+        let noise = match node.noise {
+            Noise::None => RealisedNoise::None,
+            Noise::Gaussian(deviation) => RealisedNoise::Gaussian(deviation),
+            Noise::Uniform(range) => RealisedNoise::Uniform(range),
+            Noise::Learn => RealisedNoise::Gaussian(residual_deviation(problem, data, index, formulas)),
+        };
+        let model = NodeModel {
+            inputs: vec![Affine::IDENTITY; dim],
+            outputs: vec![Affine::IDENTITY; node.dim],
+            noise: vec![noise; node.dim],
+            mechanism: Mechanism::Known(formulas.clone()),
+        };
+        return Ok((model, Vec::new()));
+    }
+    let components: Vec<Vec<(Vec<f64>, f64)>> =
+        (0..node.dim).map(|component| data.training_rows(problem, index, component).collect()).collect();
+    let inputs = scale_inputs(problem, index, &components, settings.scaling);
+    let outputs: Vec<Affine> = components
+        .iter()
+        .map(|rows| Affine::standard(&rows.iter().map(|(_, value)| *value).collect::<Vec<_>>()))
+        .collect();
+    let mut warnings = Vec::new();
+    for (component, rows) in components.iter().enumerate() {
+        let name = slot_name(problem, index, component);
+        if rows.is_empty() {
+            warnings.push(ModelWarning::NoRows { node: name });
+        } else if rows.len() > 2 && rows.iter().all(|(_, value)| *value == rows[0].1) {
+            warnings.push(ModelWarning::Constant { node: name, rows: rows.len(), value: rows[0].1 });
+        }
+    }
+    let together = node.components == Components::Coregionalised && node.dim > 1;
+    let width = if together { node.dim } else { 1 };
+    let mut fitted = Vec::new();
+    for (g, first) in (0..node.dim).step_by(width).enumerate() {
+        let range = first..first + width;
+        let noise_variance = |component: usize| {
+            let scale = outputs[component].scale;
+            let variance = match node.noise {
+                Noise::None => 0.0,
+                Noise::Gaussian(deviation) => (deviation / scale).powi(2),
+                Noise::Uniform([low, high]) => ((high - low) / scale).powi(2) / 12.0,
+                Noise::Learn => 0.0,
+            };
+            variance.clamp(settings.noise_floor, 1e6)
+        };
+        let noise = match node.noise {
+            Noise::Learn => GpNoise::Learned,
+            _ if range.len() == 1 => GpNoise::Fixed(noise_variance(range.start)),
+            _ => GpNoise::PerRow,
+        };
+        let mut rows = Rows::new(dim);
+        for component in range.clone() {
+            for (input, value) in &components[component] {
+                let scaled: Vec<f64> = input.iter().zip(&inputs).map(|(x, s)| s.apply(*x)).collect();
+                rows.push_full(
+                    &scaled,
+                    outputs[component].apply(*value),
+                    component - range.start,
+                    noise_variance(component),
+                )?;
+            }
+        }
+        let spec = GpSpec {
+            kernel: node.kernel.clone().unwrap_or_default(),
+            dim,
+            components: range.len(),
+            noise,
+            mean: Mean::Profiled,
+            priors: match settings.priors {
+                PriorPreset::Reference => Priors::reference(),
+                PriorPreset::DimensionScaled => Priors::dimension_scaled(dim),
+            },
+        };
+        // A kernel that the user chose is not exchanged for another.
+        let inference = match (&settings.inference, &node.kernel) {
+            (Inference::Samples { count, moves, burn_in, .. }, Some(_)) => Inference::Samples {
+                count: *count,
+                moves: *moves,
+                burn_in: *burn_in,
+                alternatives: Vec::new(),
+            },
+            (inference, _) => inference.clone(),
+        };
+        let memory = earlier.get(g).map_or(&[][..], Vec::as_slice);
+        let set = GpSet::fit(&spec, &rows, memory, &inference, rng)?;
+        if set.jitter() > 0.0 {
+            warnings.push(ModelWarning::Jitter { node: node.name.clone(), jitter: set.jitter() });
+        }
+        fitted.push(Group { set, first: range.start, rows: rows.len() });
+    }
+    let noise = (0..node.dim)
+        .map(|component| match node.noise {
+            Noise::None => RealisedNoise::None,
+            Noise::Gaussian(deviation) => RealisedNoise::Gaussian(deviation),
+            // The learned mechanism absorbs the mean of the noise.
+            Noise::Uniform([low, high]) => RealisedNoise::Uniform([0.5 * (low - high), 0.5 * (high - low)]),
+            Noise::Learn => {
+                let group = fitted.iter().rev().find(|g| g.first <= component);
+                let variance = group.map_or(0.0, |g| g.set.noise_variance());
+                RealisedNoise::Gaussian(variance.sqrt() * outputs[component].scale)
+            }
+        })
+        .collect();
+    Ok((NodeModel { inputs, outputs, noise, mechanism: Mechanism::Learned(fitted) }, warnings))
+}
+
+/// The deviation of a node's values from its known formula.
+fn residual_deviation(problem: &Problem, data: &Data, node: usize, formulas: &[Expr]) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0_f64);
+    for (component, formula) in formulas.iter().enumerate() {
+        for (inputs, value) in data.training_rows(problem, node, component) {
+            let residual = value - formula.eval(&inputs);
+            if residual.is_finite() {
+                sum += residual * residual;
+                count += 1.0;
+            }
+        }
+    }
+    (sum / count.max(1.0)).sqrt()
+}
+
+fn scale_inputs(
+    problem: &Problem,
+    index: usize,
+    components: &[Vec<(Vec<f64>, f64)>],
+    scaling: ParentScaling,
+) -> Vec<Affine> {
+    let node = &problem.nodes()[index];
+    let mut inputs = Vec::with_capacity(problem.input_dim(index));
+    for &parent in &node.parents {
+        let parent = &problem.nodes()[parent];
+        for component in 0..parent.dim {
+            let declared = parent.range.or_else(|| parent.hard.as_ref().map(|ranges| ranges[component]));
+            let seen = || {
+                let k = inputs.len();
+                components.iter().flatten().map(|(input, _)| input[k]).collect::<Vec<f64>>()
+            };
+            let affine = match declared {
+                Some(range) if scaling == ParentScaling::Declared => Affine::of_range(range),
+                _ => Affine::min_max(&seen()),
+            };
+            inputs.push(affine);
+        }
+    }
+    inputs.extend(node.actions.iter().map(|&action| Affine::of_range(problem.actions()[action].range)));
+    inputs
+}

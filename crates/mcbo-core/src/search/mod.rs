@@ -136,11 +136,29 @@ pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Found> 
     (task.on_stage)(Stage::Screening);
     let screened: Vec<Screened<'_>> =
         choices.par_iter().map(|choice| screen(task, choice, &settings, &[])).collect();
+    let (choices, screened) = promising(choices, screened);
     (task.on_stage)(Stage::Climbing);
     let reached: Vec<Vec<Scored>> =
         screened.into_par_iter().map(|screened| climb_all(task, screened, &settings)).collect();
     (task.on_stage)(Stage::Ranking);
     rank(task, &choices, reached, &settings)
+}
+
+/// Choices that are climbed at the most; the screening says which.
+const CLIMBED: usize = 24;
+
+/// The choices whose best screened point is best, if there are many.
+fn promising<'a>(choices: Vec<Choice>, screened: Vec<Screened<'a>>) -> (Vec<Choice>, Vec<Screened<'a>>) {
+    let best = |screened: &Screened<'_>| {
+        screened.starts.iter().map(|start| start.value).fold(f64::NEG_INFINITY, f64::max)
+    };
+    let mut pairs: Vec<(Choice, Screened<'a>)> = choices.into_iter().zip(screened).collect();
+    if pairs.len() > CLIMBED {
+        // The sort is stable: equal values keep the order of the choices.
+        pairs.sort_by(|a, b| best(&b.1).total_cmp(&best(&a.1)));
+        pairs.truncate(CLIMBED);
+    }
+    pairs.into_iter().unzip()
 }
 
 /// Multiplications a search may spend on screening, on the first stage of climbing and on the second: a second or

@@ -164,7 +164,7 @@ impl<'a> Report<'a> {
         {
             row(format!("best (trial {})", trial.number), Some(reward), of_best);
             text.push(' ');
-            text.push_str(&self.about_best(trial, reward, of_best[0], recommendation, expected[0]));
+            text.push_str(&self.about_best(trial, reward, of_best[0], recommendation, expected));
         }
         writeln!(out)?;
         table.write(out, width)?;
@@ -213,7 +213,7 @@ impl<'a> Report<'a> {
         reward: f64,
         of_best: f64,
         recommendation: &Recommendation,
-        expected: f64,
+        [expected, lower, upper]: [f64; 3],
     ) -> String {
         let (number, gave, mean) = (trial.number, self.node_value(reward), self.node_value(of_best));
         let did = |intervention| words::intervention(&self.levers, intervention);
@@ -227,7 +227,8 @@ impl<'a> Report<'a> {
         } else {
             format!("Trial {number} gave {gave}.")
         };
-        if of_best > expected && mean != self.node_value(expected) {
+        // Less than a tenth of the bounds is no difference worth a word.
+        if of_best > expected + 0.1 * (upper - lower).abs() {
             text.push_str(&format!(
                 " That is better than what it expects of the recommendation: the model is not sure enough yet. Stay \
                  with trial {number}, or go on for more rounds."

@@ -16,6 +16,14 @@ pub enum BenchError {
         /// The names that exist.
         known: String,
     },
+    /// No method has this name.
+    #[error(
+        "there is no method {name:?}; hint: a method is a strategy with its settings, such as mcbo, mcbo-paper-0.5 or eifn-paper"
+    )]
+    UnknownMethod {
+        /// The name asked for.
+        name: String,
+    },
     /// The problem file of a task is wrong.
     #[error("the problem of task {task}: {errors}")]
     Problem {

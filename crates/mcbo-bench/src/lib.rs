@@ -10,19 +10,27 @@
 //! # Ok::<(), mcbo_bench::BenchError>(())
 //! ```
 
+mod archive;
 mod error;
 mod expectation;
 mod fleet;
 mod line;
+mod method;
+mod metrics;
 mod optimum;
 mod protocol;
 mod quadrature;
 mod registry;
 mod scm;
+mod suite;
 mod task;
 
+pub use archive::{Archive, ArchiveError, Stored, merge};
 pub use error::BenchError;
-pub use fleet::{Job, run_all};
+pub use fleet::{Entrant, Job, run_all};
 pub use line::Line;
-pub use protocol::{Round, RunResult, run};
+pub use method::{Method, Preset, StrategyName};
+pub use metrics::{Curve, Estimate, Metric, Results, Validated};
+pub use protocol::{Feedback, Recommended, Round, RunResult, run, run_told};
+pub use suite::{EXTRA_TASKS, PAPER_BETAS, PAPER_TASKS, Shard, applies, jobs, paper_methods};
 pub use task::Task;

@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use mcbo_core::{
     Context, Data, DataError, ENUMERATION_LIMIT, Intervention, Memory, Observation, Problem, Strategy,
-    target_sets,
+    SuggestError, target_sets,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
 use crate::task::Task;
@@ -17,8 +18,17 @@ const OBSERVATIONS: usize = 10;
 /// Random interventions per target set that tasks with hard interventions start from.
 const PER_SET: usize = 2;
 
+/// What a strategy is told about the reward of its interventions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feedback {
+    /// What was measured, noise and all.
+    Measured,
+    /// `E[Y | intervention]`, as the paper grants to CBO. Observations without intervention are still as measured.
+    Expected,
+}
+
 /// One round of a run. Rewards are expectations, in the direction of improvement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// The round, from 1.
     pub round: usize,
@@ -36,11 +46,24 @@ pub struct Round {
     pub suggest_seconds: f64,
 }
 
+/// What a strategy would settle for after the last round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recommended {
+    /// The intervention.
+    pub intervention: Intervention,
+    /// `E[Y]` of it.
+    pub expected_reward: f64,
+    /// How long the strategy took to find it.
+    pub seconds: f64,
+}
+
 /// One run of a strategy on a task.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// The task's name.
     pub task: String,
+    /// The name of the method: the strategy with its settings.
+    pub method: String,
     /// The strategy's name.
     pub strategy: String,
     /// The seed.
@@ -49,7 +72,10 @@ pub struct RunResult {
     pub initial: Vec<f64>,
     /// The rounds, in order.
     pub rounds: Vec<Round>,
-    /// All that was measured, the initial design first.
+    /// What the strategy recommends in the end.
+    pub recommended: Recommended,
+    /// All that the strategy was told, the initial design first. It is not stored.
+    #[serde(skip)]
     pub data: Data,
 }
 
@@ -78,6 +104,19 @@ impl RunResult {
     pub fn best_reward(&self) -> f64 {
         self.rounds.last().map_or_else(|| self.initial_best(), |round| round.best_reward)
     }
+
+    /// The sum over the rounds of what each fell short of the optimum.
+    pub fn cumulative_regret(&self, optimum: f64) -> f64 {
+        self.rounds.iter().map(|round| optimum - round.expected_reward).sum()
+    }
+
+    /// The same run with all seconds 0: what does not depend on the machine.
+    #[must_use]
+    pub fn without_seconds(mut self) -> Self {
+        self.rounds.iter_mut().for_each(|round| round.suggest_seconds = 0.0);
+        self.recommended.seconds = 0.0;
+        self
+    }
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
@@ -91,6 +130,7 @@ enum Purpose {
     Design,
     Noise,
     Strategy,
+    Recommendation,
 }
 
 /// A generator that depends only on the task, the seed, the purpose and the round.
@@ -115,14 +155,33 @@ pub(crate) fn name_hash(name: &str) -> u64 {
 /// # Errors
 /// If the strategy gives no suggestion or one that the problem does not allow.
 pub fn run(task: &Task, strategy: &dyn Strategy, seed: u64, rounds: usize) -> Result<RunResult, BenchError> {
+    run_told(task, strategy, Feedback::Measured, seed, rounds)
+}
+
+/// The same as [`run`], for strategies that are told other rewards than the measured ones.
+///
+/// # Errors
+/// If the strategy gives no suggestion or one that the problem does not allow.
+pub fn run_told(
+    task: &Task,
+    strategy: &dyn Strategy,
+    feedback: Feedback,
+    seed: u64,
+    rounds: usize,
+) -> Result<RunResult, BenchError> {
     let problem = task.problem();
     let wrong = |round: usize| {
         move |error: DataError| BenchError::Data { task: task.name().into(), seed, round, error }
     };
+    let failed = |round: usize| {
+        move |error: SuggestError| BenchError::Suggest { task: task.name().into(), seed, round, error }
+    };
     let mut data = Data::new();
     let mut initial = Vec::new();
-    for observation in initial_design(task, seed) {
-        initial.push(task.expected_reward(&observation.intervention));
+    for mut observation in initial_design(task, seed) {
+        let expected = task.expected_reward(&observation.intervention);
+        initial.push(expected);
+        tell(problem, feedback, expected, &mut observation);
         data.push(problem, observation).map_err(wrong(0))?;
     }
     let mut total: f64 = initial.iter().sum();
@@ -133,12 +192,7 @@ pub fn run(task: &Task, strategy: &dyn Strategy, seed: u64, rounds: usize) -> Re
         let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
         let mut rng = generator(task, seed, Purpose::Strategy, round);
         let started = Instant::now();
-        let suggestion = strategy.suggest(&context, &mut rng).map_err(|error| BenchError::Suggest {
-            task: task.name().into(),
-            seed,
-            round,
-            error,
-        })?;
+        let suggestion = strategy.suggest(&context, &mut rng).map_err(failed(round))?;
         let suggest_seconds = started.elapsed().as_secs_f64();
         let intervention = suggestion.intervention;
         mcbo_core::check_intervention(problem, &intervention).map_err(wrong(round))?;
@@ -147,8 +201,9 @@ pub fn run(task: &Task, strategy: &dyn Strategy, seed: u64, rounds: usize) -> Re
         best = best.max(expected_reward);
         let values = task.sample(&intervention, &mut generator(task, seed, Purpose::Noise, round));
         let values = values.into_iter().map(Some).collect();
-        data.push(problem, Observation { intervention: intervention.clone(), values })
-            .map_err(wrong(round))?;
+        let mut observation = Observation { intervention: intervention.clone(), values };
+        tell(problem, feedback, expected_reward, &mut observation);
+        data.push(problem, observation).map_err(wrong(round))?;
         memory = suggestion.memory;
         records.push(Round {
             round,
@@ -160,8 +215,35 @@ pub fn run(task: &Task, strategy: &dyn Strategy, seed: u64, rounds: usize) -> Re
             suggest_seconds,
         });
     }
-    let (task, strategy) = (task.name().into(), strategy.name().into());
-    Ok(RunResult { task, strategy, seed, initial, rounds: records, data })
+    let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
+    let started = Instant::now();
+    let intervention = strategy
+        .recommended(&context, &mut generator(task, seed, Purpose::Recommendation, 0))
+        .map_err(failed(rounds))?;
+    let seconds = started.elapsed().as_secs_f64();
+    mcbo_core::check_intervention(problem, &intervention).map_err(wrong(rounds))?;
+    Ok(RunResult {
+        task: task.name().into(),
+        method: strategy.name().into(),
+        strategy: strategy.name().into(),
+        seed,
+        initial,
+        rounds: records,
+        recommended: Recommended {
+            expected_reward: task.expected_reward(&intervention),
+            intervention,
+            seconds,
+        },
+        data,
+    })
+}
+
+/// Replaces the measured reward of an intervention by its expectation if the feedback is that.
+fn tell(problem: &Problem, feedback: Feedback, expected: f64, observation: &mut Observation) {
+    let intervened = observation.intervention != problem.neutral_intervention();
+    if feedback == Feedback::Expected && intervened {
+        observation.values[problem.slot(problem.reward()).start] = Some(problem.sign() * expected);
+    }
 }
 
 /// See [`Task::initial_design`].

@@ -223,6 +223,18 @@ fn search(
     maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage: &|_| {} }, settings)
 }
 
+/// The intervention of the highest posterior mean.
+fn highest_mean(
+    model: &ModelSettings,
+    settings: &SearchSettings,
+    context: &Context<'_>,
+    rng: &mut dyn Rng,
+) -> Result<Intervention, SuggestError> {
+    let (model, _) = fit(model, &Context { pending: &[], ..*context }, rng)?;
+    let found = search(context, &model, Criterion::Bound(0.0), settings, rng.random()).into_iter().next();
+    Ok(found.map_or_else(|| context.problem.neutral_intervention(), |found| found.intervention))
+}
+
 fn warnings(model: &Direct) -> Vec<Warning> {
     model.warnings().cloned().map(Warning::Model).collect()
 }
@@ -241,6 +253,10 @@ impl Strategy for Ucb {
         let strategy = self.name();
         Verdict { strategy, found: &found, beta: Some(self.beta), warnings, memory, forecast: &forecast }
             .settle(context, rng)
+    }
+
+    fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
+        highest_mean(&self.model, &self.search, context, rng)
     }
 }
 
@@ -262,6 +278,10 @@ impl Strategy for ExpectedImprovement {
         let warnings = warnings(&model);
         Verdict { strategy: self.name(), found: &found, beta: None, warnings, memory, forecast: &forecast }
             .settle(context, rng)
+    }
+
+    fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
+        highest_mean(&self.model, &self.search, context, rng)
     }
 }
 

@@ -412,6 +412,25 @@ impl Strategy for Cbo {
         Verdict { strategy: self.name(), found: &found, beta: None, warnings, memory, forecast: &forecast }
             .settle(context, rng)
     }
+
+    /// Of what was tried, what the causal processes expect most of; observing is worth the mean of what was observed.
+    fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
+        let problem = context.problem;
+        let observed = observational(problem, context.data);
+        let network = Network::fit(problem, &observed, &context.memory.model, &self.model, rng)?;
+        let causal = Causal::fit(problem, context.data, &network, rng.random())?;
+        let (sum, count) = observed.rewards(problem).fold((0.0, 0.0), |(s, n), (_, y)| (s + y, n + 1.0));
+        let observing = if count > 0.0 { sum / count } else { f64::NEG_INFINITY };
+        let mut best = (observing, problem.neutral_intervention());
+        let tried = context.data.observations().iter().map(|observation| &observation.intervention);
+        for intervention in tried.filter(|done| !is_observational(problem, done)) {
+            let mean = causal.predict(intervention).0;
+            if mean > best.0 {
+                best = (mean, intervention.clone());
+            }
+        }
+        Ok(best.1)
+    }
 }
 
 /// The trials in which nothing was done.

@@ -230,6 +230,11 @@ impl Strategy for Eifn {
         Verdict { strategy: self.name(), found: &found, beta: None, warnings, memory, forecast: &forecast }
             .settle(context, rng)
     }
+
+    /// The highest posterior mean of the network; see [`Mcbo::recommend`].
+    fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
+        Mcbo { model: self.model.clone(), ..Mcbo::default() }.recommended(context, rng)
+    }
 }
 
 /// The best place of every choice.

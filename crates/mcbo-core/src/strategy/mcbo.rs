@@ -199,4 +199,9 @@ impl Strategy for Mcbo {
             memory,
         })
     }
+
+    /// The highest posterior mean; see [`Mcbo::recommend`].
+    fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
+        Ok(self.recommend(context, rng)?.intervention)
+    }
 }

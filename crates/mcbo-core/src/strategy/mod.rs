@@ -122,6 +122,17 @@ pub trait Strategy: Send + Sync {
     /// # Errors
     /// If no model can be fitted to the data.
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError>;
+
+    /// The intervention to settle for if there were no more rounds: the one of the best measured reward, unless the
+    /// strategy knows better.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data.
+    fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
+        let _ = rng;
+        let best = mcbo::best_observed(context.problem, context.data, 1).pop();
+        Ok(best.unwrap_or_else(|| context.problem.neutral_intervention()))
+    }
 }
 
 /// A suggestion before its intervention is settled.

@@ -146,6 +146,11 @@ impl Archive {
         Stored::Run(Box::new(record.run))
     }
 
+    /// Whether a job is done; see [`Self::find`].
+    pub fn has(&self, job: &Job<'_>) -> bool {
+        matches!(self.find(job), Stored::Run(_))
+    }
+
     /// All runs in the archive, by task, method and seed.
     ///
     /// # Errors

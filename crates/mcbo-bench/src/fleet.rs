@@ -1,6 +1,6 @@
 //! Many runs at once.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use mcbo_core::Strategy;
@@ -65,18 +65,22 @@ impl Job<'_> {
     pub fn run(&self) -> Result<RunResult, BenchError> {
         let entrant = self.entrant;
         let result = run_told(self.task, &*entrant.strategy, entrant.feedback, self.seed, self.rounds)?;
-        Ok(RunResult { method: entrant.name.clone(), ..result })
+        let strategy = match entrant.name.parse::<Method>() {
+            Ok(method) => method.strategy().as_str().to_owned(),
+            Err(_) => result.strategy.clone(),
+        };
+        Ok(RunResult { method: entrant.name.clone(), strategy, ..result })
     }
 }
 
 /// Runs all jobs, `threads` at a time, each of them on one thread; `on_done` gets every result as it is ready, with
-/// the job's place in the list. After `stop` no job is begun.
+/// the job's place in the list. Once `stop` says so, no job is begun.
 ///
 /// Results do not depend on the number of threads, but the seconds per suggestion do when cores are shared.
 pub fn run_all(
     jobs: &[Job<'_>],
     threads: usize,
-    stop: &AtomicBool,
+    stop: &(dyn Fn() -> bool + Sync),
     mut on_done: impl FnMut(usize, Result<RunResult, BenchError>),
 ) {
     let next = AtomicUsize::new(0);
@@ -86,7 +90,7 @@ pub fn run_all(
             let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
                 let work = || {
-                    while !stop.load(Ordering::Relaxed)
+                    while !stop()
                         && let Some((place, job)) = take(next, jobs)
                     {
                         if sender.send((place, job.run())).is_err() {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{hard, soft, task};
-use mcbo_bench::{Job, RunResult, Task, run, run_all};
+use mcbo_bench::{Entrant, Feedback, Job, RunResult, Task, run, run_all, run_told};
 use mcbo_core::{Context, Intervention, Mcbo, Random, Strategy, SuggestError, Suggestion};
 use rand::Rng;
 
@@ -18,14 +18,6 @@ impl Strategy for Always {
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
         Ok(Suggestion { intervention: self.0.clone(), ..Random.suggest(context, rng)? })
     }
-}
-
-/// All but the seconds.
-fn without_seconds(mut result: RunResult) -> RunResult {
-    for round in &mut result.rounds {
-        round.suggest_seconds = 0.0;
-    }
-    result
 }
 
 #[test]
@@ -70,14 +62,14 @@ fn runs_are_the_same_to_the_bit_whatever_the_threads() {
     for name in ["dropwave", "toygraph", "alpine2-noisy", "scm-hard-5"] {
         let task = task(name);
         let strategy = Mcbo::default();
-        let once = without_seconds(run(&task, &strategy, 5, 4).unwrap());
-        assert_eq!(once, without_seconds(run(&task, &strategy, 5, 4).unwrap()), "{name}");
+        let once = run(&task, &strategy, 5, 4).unwrap().without_seconds();
+        assert_eq!(once, run(&task, &strategy, 5, 4).unwrap().without_seconds(), "{name}");
         for threads in [1, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let result = pool.install(|| run(&task, &strategy, 5, 4)).unwrap();
-            assert_eq!(once, without_seconds(result), "{name} on {threads} threads");
+            assert_eq!(once, result.without_seconds(), "{name} on {threads} threads");
         }
-        let other = without_seconds(run(&task, &strategy, 6, 4).unwrap());
+        let other = run(&task, &strategy, 6, 4).unwrap().without_seconds();
         assert_ne!(once.initial, other.initial, "{name}");
     }
 }
@@ -85,17 +77,20 @@ fn runs_are_the_same_to_the_bit_whatever_the_threads() {
 #[test]
 fn many_runs_are_the_runs_one_by_one() {
     let tasks = [task("psagraph"), task("rosenbrock-noisy")];
+    let entrant = Entrant::own("random", Box::new(Random));
     let mut jobs = Vec::new();
     for task in &tasks {
-        jobs.extend((0..3).map(|seed| Job { task, strategy: &Random, seed, rounds: 5 }));
+        jobs.extend((0..3).map(|seed| Job { task, entrant: &entrant, seed, rounds: 5 }));
     }
     let mut results = vec![None; jobs.len()];
-    run_all(&jobs, 2, |place, result| results[place] = Some(result));
+    run_all(&jobs, 2, &|| false, |place, result| results[place] = Some(result));
     for (job, result) in jobs.iter().zip(results) {
         let alone = run(job.task, &Random, job.seed, 5).unwrap();
-        assert_eq!(without_seconds(alone), without_seconds(result.unwrap().unwrap()));
+        assert_eq!(alone.method, "random");
+        assert_eq!(alone.without_seconds(), result.unwrap().unwrap().without_seconds());
     }
-    run_all(&[], 2, |_, _| panic!("no job has a result"));
+    run_all(&[], 2, &|| false, |_, _| panic!("no job has a result"));
+    run_all(&jobs, 2, &|| true, |_, _| panic!("stopped before it began"));
 }
 
 #[test]
@@ -114,6 +109,40 @@ fn strategies_meet_the_same_noise() {
     for (a, b) in noise(&observing).iter().zip(noise(&setting)) {
         assert!((a[0] - b[0]).abs() < 1e-9 && (a[1] - b[1]).abs() < 1e-9, "{a:?} {b:?}");
     }
+}
+
+#[test]
+fn expectations_are_told_instead_of_outcomes() {
+    let task = task("psagraph");
+    let setting = Always(hard(&task, &[("statin", 1.0)]));
+    let measured = run(&task, &setting, 0, 3).unwrap();
+    let told = run_told(&task, &setting, Feedback::Expected, 0, 3).unwrap();
+    let reward = task.problem().slot(task.problem().reward()).start;
+    let pairs = measured.data.observations().iter().zip(told.data.observations());
+    for (measured, told) in pairs {
+        let (before, after) = (&measured.values, &told.values);
+        assert_eq!(before[..reward], after[..reward]);
+        if told.intervention.targets.is_empty() {
+            assert_eq!(before, after);
+        } else {
+            // psa is minimised: the reward is its negative.
+            assert_eq!(after[reward], Some(-task.expected_reward(&told.intervention)));
+            assert_ne!(before[reward], after[reward]);
+        }
+    }
+}
+
+#[test]
+fn what_is_recommended_is_scored() {
+    let task = task("dropwave");
+    let result = run(&task, &Random, 2, 30).unwrap();
+    // Chance recommends what it saw come out best; without noise that is the best there was.
+    assert_eq!(result.recommended.expected_reward, result.best_reward());
+    let result = run(&task, &Mcbo::paper(), 2, 5).unwrap();
+    assert_eq!(result.recommended.expected_reward, task.expected_reward(&result.recommended.intervention));
+    assert!(result.recommended.expected_reward > 0.9 * result.best_reward(), "{:?}", result.recommended);
+    let regret: f64 = result.rounds.iter().map(|round| 1.0 - round.expected_reward).sum();
+    assert!((result.cumulative_regret(1.0) - regret).abs() < 1e-12);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use mcbo_bench::Shard;
 
 const ABOUT: &str = "\
 Finds the next experiment for a process whose causal graph is known.
@@ -190,6 +191,8 @@ pub enum StrategyName {
     Eifn,
     /// Causal Bayesian optimisation: one model per target set, with do-calculus priors
     Cbo,
+    /// The same on single outcomes, where `mcbo bench` tells cbo their expectation as the paper does
+    CboNoisy,
     /// Upper confidence bound of one model, blind to the graph
     Ucb,
     /// Expected improvement of one model, blind to the graph
@@ -224,6 +227,11 @@ pub enum BenchCommand {
     List(BenchList),
     /// Run strategies on tasks, many seeds at once
     Run(BenchRun),
+    /// The paper's whole experiment: nine settings, every method, 20 seeds, and the report
+    #[command(long_about = PAPER_ABOUT)]
+    Paper(BenchPaper),
+    /// Figures and tables of runs that were saved
+    Report(BenchReport),
     /// The exact expected reward of an intervention
     Eval(BenchEval),
 }
@@ -242,10 +250,11 @@ pub struct BenchList {
 Examples:
   mcbo bench run --task dropwave --seeds 0..5 --rounds 30
   mcbo bench run --task dropwave,ackley --strategy mcbo,random --beta 0.05,0.5,5 --json > runs.jsonl
+  mcbo bench run --task extra --strategy mcbo,ucb --out extra    saved as they end; the same again continues
 
 Initial design and noise depend on the task and the seed alone, so strategies can be compared seed by seed.")]
 pub struct BenchRun {
-    /// Tasks, joined by commas; see `mcbo bench list`
+    /// Tasks, joined by commas; see `mcbo bench list`. `paper` and `extra` stand for all tasks of those suites
     #[arg(long, value_name = "TASKS", value_delimiter = ',', required = true)]
     pub task: Vec<String>,
     /// Strategies, joined by commas
@@ -266,9 +275,84 @@ pub struct BenchRun {
     /// Runs at a time [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
+    /// Save every run in this folder as it ends, and do not repeat those that are there
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Do the I-th of N parts, as in 1/4, for as many machines or jobs
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<Shard>,
     /// Print one JSON object per round instead of a table
     #[arg(long)]
     pub json: bool,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+const PAPER_ABOUT: &str = "\
+The paper's whole experiment: nine settings, every method, 20 seeds, and the report.
+
+Every run is saved as it ends. Started again, with the same folder, the command does what is missing; killed at any \
+moment, it loses no more than the runs under way. At the end stands DIR/report.html, with the figures and all numbers \
+as CSV beside it.";
+
+/// `mcbo bench paper`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo bench paper --quick              a first look: 5 seeds, 30 rounds, about two minutes on two cores
+  mcbo bench paper --out results        everything
+  mcbo bench paper --shard 3/16         one of 16 jobs; when all are done, `mcbo bench report` joins them
+  mcbo bench paper --suite extra        the same methods on random models of 3 to 50 nodes")]
+pub struct BenchPaper {
+    /// 5 seeds and 30 rounds instead of 20 and 100
+    #[arg(long)]
+    pub quick: bool,
+    /// Which tasks
+    #[arg(long, value_enum, default_value_t = Suite::Paper)]
+    pub suite: Suite,
+    /// Folder of the runs and the report [default: mcbo-SUITE, or mcbo-SUITE-quick]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Rounds after the initial design [default: 100]
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<usize>,
+    /// Seeds, as in 0..20 [default: 0..20]
+    #[arg(long, value_name = "FROM..TO", value_parser = seeds)]
+    pub seeds: Option<std::ops::Range<u64>>,
+    /// Do the I-th of N parts, as in 1/4, for as many machines or jobs
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<Shard>,
+    /// Runs at a time [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Which tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Suite {
+    /// The nine settings of the paper
+    Paper,
+    /// Random models that nobody tuned to
+    Extra,
+}
+
+/// `mcbo bench report`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo bench report mcbo-paper                    what is there so far
+  mcbo bench report part1 part2 --out together    runs of several machines")]
+pub struct BenchReport {
+    /// Folders that `mcbo bench paper` or `mcbo bench run --out` wrote
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Where to write the report [default: the first folder]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Say nothing on stderr but errors
     #[arg(long, short)]
     pub quiet: bool,
@@ -328,6 +412,14 @@ fn seeds(text: &str) -> Result<std::ops::Range<u64>, String> {
     match range {
         Some(range) if range.start < range.end => Ok(range),
         _ => Err("a range such as 0..20 is needed".into()),
+    }
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match parts {
+        Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
+        _ => Err("two numbers such as 1/4 are needed, the first from 1 to the second".into()),
     }
 }
 

@@ -18,18 +18,18 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Takes over Ctrl-C.
+    /// Takes over Ctrl-C, which is answered with a line.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn install(talk: &Talk) -> Result<Self> {
+    pub fn install(talk: &Talk, answer: &'static str) -> Result<Self> {
         let interrupt = Self::default();
         let (shared, talk) = (interrupt.clone(), talk.clone());
         let handler = move || {
             if shared.ask() {
                 shared.abort();
             }
-            talk.note("stopping after this step; press Ctrl-C again to stop at once");
+            talk.note(answer);
         };
         ctrlc::set_handler(handler).context("cannot listen for Ctrl-C")?;
         Ok(interrupt)

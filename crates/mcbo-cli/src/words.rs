@@ -122,3 +122,12 @@ pub fn intervention(levers: &[Lever], intervention: &Intervention) -> String {
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
+
+/// A time as one would say it: `40 s`, `12 min`, `3.5 h`.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use mcbo_core::{Problem, Recommendation, Strategy, Study, StudyError, Trial};
 use serde_json::json;
 
-use crate::cli::Run;
+use crate::cli::{Run, StrategyName};
 use crate::failure::BadInput;
 use crate::interrupt::{self, Interrupt};
 use crate::run::exec::Exec;
@@ -32,7 +32,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
     if !arguments.quiet && !arguments.json {
         talk = talk.around(progress::bar(progress::expected_trials(&study, arguments.rounds)));
     }
-    let interrupt = Interrupt::install(&talk)?;
+    let interrupt =
+        Interrupt::install(&talk, "stopping after this step; press Ctrl-C again to stop at once")?;
     let world = world(arguments, &problem, &interrupt, &talk);
     let runner = Runner::new(study, world, arguments.rounds, interrupt);
     match arguments.threads {
@@ -47,10 +48,16 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
 
 /// What the options and the problem do not allow together.
 fn check(arguments: &Run, problem: &Problem) -> Result<(), BadInput> {
-    if arguments.beta.is_some() && !strategies::has_beta(arguments.strategy) {
+    if arguments.beta.is_some() && !strategies::strategy(arguments.strategy).has_beta() {
         return Err(BadInput::new(
             "--beta means nothing to this strategy",
             "leave out --beta; only mcbo and ucb have a confidence band",
+        ));
+    }
+    if arguments.strategy == StrategyName::CboNoisy {
+        return Err(BadInput::new(
+            "cbo-noisy is a variant for `mcbo bench`",
+            "take cbo: outside the benchmark it learns from what is measured anyway",
         ));
     }
     if arguments.exec.is_none() && problem.simulator().is_none() {
@@ -63,10 +70,9 @@ fn check(arguments: &Run, problem: &Problem) -> Result<(), BadInput> {
 }
 
 fn study(arguments: &Run, problem: &Arc<Problem>) -> Study {
-    let mcbo = strategies::mcbo(arguments.preset, arguments.beta);
-    let strategy: Arc<dyn Strategy> =
-        strategies::boxed(arguments.strategy, arguments.preset, arguments.beta).into();
-    let study = Study::with_strategy(Arc::clone(problem), strategy, arguments.seed).advisor(mcbo);
+    let method = strategies::method(arguments.strategy, arguments.preset, arguments.beta);
+    let strategy: Arc<dyn Strategy> = method.build().into();
+    let study = Study::with_strategy(Arc::clone(problem), strategy, arguments.seed).advisor(method.mcbo());
     match arguments.initial {
         Some(trials) => study.initial(trials),
         None => study,

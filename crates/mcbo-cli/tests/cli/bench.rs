@@ -1,5 +1,10 @@
 //! `mcbo bench`.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
 use serde_json::Value;
 
 use crate::mcbo;
@@ -96,4 +101,95 @@ fn mistakes_get_an_answer() {
         assert!(done.stderr.contains(message), "{}", done.stderr);
         assert_eq!(done.stdout, "");
     }
+}
+
+/// The runs in a folder of `--out`, the seconds left out.
+fn saved(folder: &Path) -> BTreeMap<String, Value> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.join("runs")];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "json") {
+                let mut run: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+                for round in run["run"]["rounds"].as_array_mut().unwrap() {
+                    round["suggest_seconds"] = Value::Null;
+                }
+                run["run"]["recommended"]["seconds"] = Value::Null;
+                all.insert(path.strip_prefix(folder).unwrap().display().to_string(), run);
+            }
+        }
+    }
+    all
+}
+
+const GRID: [&str; 12] = [
+    "bench",
+    "run",
+    "--task",
+    "dropwave,toygraph,rosenbrock-noisy",
+    "--strategy",
+    "mcbo,ucb,random,cbo,cbo-noisy",
+    "--preset",
+    "paper",
+    "--rounds",
+    "4",
+    "--seeds",
+    "0..6",
+];
+
+#[test]
+fn killed_twenty_times_the_results_are_those_of_an_undisturbed_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = |name: &str| folder.path().join(name);
+    let with = |name: &str, more: &[&str]| {
+        let out = out(name).display().to_string();
+        GRID.iter().copied().chain(["--out", &out]).chain(more.iter().copied()).map(str::to_owned).collect()
+    };
+    let calm: Vec<String> = with("calm", &[]);
+    let began = Instant::now();
+    mcbo(&calm.iter().map(String::as_str).collect::<Vec<_>>()).with_code(0);
+    let whole = began.elapsed();
+    let calm = saved(&out("calm"));
+    // 3 strategies on all tasks, the other two on the one whose nodes can be set.
+    assert_eq!(calm.len(), 6 * (3 * 3 + 2));
+
+    // Moments that differ from kill to kill and between machines; what must come out does not depend on them.
+    let mut killed = 0;
+    for turn in 0u32..20 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mcbo"))
+            .args::<Vec<String>, _>(with("killed", &["--threads", if turn % 2 == 0 { "1" } else { "2" }]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(whole * (1 + (turn * 7) % 20) / 60);
+        killed += u32::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // What is there is whole, and as it should be.
+        if out("killed").join("runs").is_dir() {
+            for (name, run) in saved(&out("killed")) {
+                assert_eq!(run, calm[&name], "{name}");
+            }
+        }
+    }
+    assert!(killed > 3, "the program ended before it was killed");
+    let last: Vec<String> = with("killed", &[]);
+    mcbo(&last.iter().map(String::as_str).collect::<Vec<_>>()).with_code(0);
+    assert_eq!(saved(&out("killed")), calm);
+
+    // The same in three parts, in a folder each.
+    let mut parts = BTreeMap::new();
+    for part in ["1/3", "2/3", "3/3"] {
+        let name = part.replace('/', "of");
+        let arguments: Vec<String> = with(&name, &["--shard", part]);
+        mcbo(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).with_code(0);
+        let runs = saved(&out(&name));
+        assert!(runs.len() >= 66 / 3 - 6, "{}", runs.len());
+        parts.extend(runs);
+    }
+    assert_eq!(parts, calm);
 }

@@ -1,27 +1,32 @@
-//! `mcbo bench`: the paper's tasks, and runs of strategies on them.
+//! `mcbo bench`: the paper's tasks, runs of strategies on them, and reports of the runs.
+
+mod compare;
+mod folder;
+mod sweep;
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use mcbo_bench::{Job, RunResult, Task, run_all};
-use mcbo_core::{Intervention, Noise, Problem, Strategy, check_intervention, enumerate};
+use mcbo_bench::Task;
+use mcbo_core::{Intervention, Noise, Problem, check_intervention, enumerate};
 use serde_json::{Value, json};
 
-use crate::cli::{Bench, BenchCommand, BenchEval, BenchList, BenchRun};
+use crate::cli::{Bench, BenchCommand, BenchEval, BenchList};
 use crate::failure::BadInput;
-use crate::number::{plain as short, rough};
+use crate::number::plain as short;
 use crate::table::{self, Align, Table};
-use crate::talk::Talk;
-use crate::{strategies, words};
+use crate::words;
 
 /// Does one of the bench commands.
 pub fn run(arguments: &Bench) -> Result<ExitCode> {
     match &arguments.command {
         BenchCommand::List(arguments) => list(arguments),
         BenchCommand::Eval(arguments) => eval(arguments),
-        BenchCommand::Run(arguments) => runs(arguments),
+        BenchCommand::Run(arguments) => compare::run(arguments),
+        BenchCommand::Paper(arguments) => compare::paper(arguments),
+        BenchCommand::Report(arguments) => compare::report(arguments),
     }
 }
 
@@ -195,121 +200,4 @@ fn unknown(problem: &Problem, name: &str) -> BadInput {
         format!("there is no action or settable node {name:?}"),
         format!("there are {}", actions.chain(nodes).collect::<Vec<_>>().join(", ")),
     )
-}
-
-fn runs(arguments: &BenchRun) -> Result<ExitCode> {
-    let tasks = arguments.task.iter().map(|name| task(name)).collect::<Result<Vec<_>, _>>()?;
-    let mut chosen: Vec<(String, Box<dyn Strategy>)> = Vec::new();
-    for &name in &arguments.strategy {
-        let widths: Vec<Option<f64>> = if arguments.beta.is_empty() || !strategies::has_beta(name) {
-            vec![None]
-        } else {
-            arguments.beta.iter().copied().map(Some).collect()
-        };
-        for beta in widths {
-            let strategy = strategies::boxed(name, arguments.preset, beta);
-            let label = beta
-                .map_or_else(|| strategy.name().to_owned(), |beta| format!("{} β={beta}", strategy.name()));
-            chosen.push((label, strategy));
-        }
-    }
-    let (seeds, rounds) = (arguments.seeds.clone(), arguments.rounds);
-    let mut jobs = Vec::new();
-    let mut groups = Vec::new();
-    for task in &tasks {
-        for (label, strategy) in &chosen {
-            for seed in seeds.clone() {
-                jobs.push(Job { task, strategy: &**strategy, seed, rounds });
-                groups.push(format!("{}\t{label}", task.name()));
-            }
-        }
-    }
-    let threads =
-        arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let talk = Talk::new(arguments.quiet);
-    let mut waiting: BTreeMap<usize, RunResult> = BTreeMap::new();
-    let mut finished: Vec<RunResult> = Vec::new();
-    let mut trouble: Option<anyhow::Error> = None;
-    run_all(&jobs, threads, |place, result| match result {
-        Ok(result) => {
-            waiting.insert(place, result);
-            // Runs are told in the order of the jobs, whichever ends first.
-            while let Some(result) = waiting.remove(&finished.len()) {
-                if arguments.json
-                    && let Err(error) = write_lines(jobs[finished.len()].task, &result)
-                {
-                    trouble.get_or_insert(error.into());
-                }
-                finished.push(result);
-                if !arguments.json {
-                    talk.note(&format!("{} of {} runs", finished.len(), jobs.len()));
-                }
-            }
-        }
-        Err(error) => {
-            trouble.get_or_insert(error.into());
-        }
-    });
-    if let Some(error) = trouble {
-        return Err(error);
-    }
-    if !arguments.json {
-        summary(&tasks, &groups, &finished)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn write_lines(task: &Task, result: &RunResult) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    for line in result.lines(task) {
-        writeln!(out, "{}", serde_json::to_string(&line)?)?;
-    }
-    out.flush()
-}
-
-/// Mean and standard error over the seeds of every task and strategy.
-fn summary(tasks: &[Task], groups: &[String], finished: &[RunResult]) -> Result<()> {
-    let mut table = Table::new([
-        ("task", Align::Left),
-        ("strategy", Align::Left),
-        ("average reward", Align::Right),
-        ("rounds 1..T", Align::Right),
-        ("best reward", Align::Right),
-        ("ms a round", Align::Right),
-    ]);
-    let mut from = 0;
-    while from < finished.len() {
-        let until = from + groups[from..].iter().take_while(|group| **group == groups[from]).count();
-        let runs = &finished[from..until];
-        let (name, label) = groups[from].split_once('\t').unwrap_or((&groups[from], ""));
-        let reported =
-            |reward: f64| tasks.iter().find(|t| t.name() == name).map_or(reward, |t| t.reported(reward));
-        let figure = |of: &dyn Fn(&RunResult) -> f64| {
-            let values: Vec<f64> = runs.iter().map(of).collect();
-            let count = values.len() as f64;
-            let mean = values.iter().sum::<f64>() / count;
-            let spread = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-            format!("{} ± {}", short(mean), rough((spread / count).sqrt()))
-        };
-        let mut seconds: Vec<f64> =
-            runs.iter().flat_map(|r| &r.rounds).map(|round| round.suggest_seconds).collect();
-        seconds.sort_by(f64::total_cmp);
-        let median = seconds.get(seconds.len() / 2).copied().unwrap_or(0.0);
-        table.row([
-            name.to_owned(),
-            label.to_owned(),
-            figure(&|run| reported(run.average_reward())),
-            figure(&|run| reported(run.chosen_average())),
-            figure(&|run| reported(run.best_reward())),
-            rough(1e3 * median),
-        ]);
-        from = until;
-    }
-    let mut out = anstream::stdout().lock();
-    table.write(&mut out, table::width())?;
-    writeln!(
-        out,
-        "\nMean ± standard error over the seeds. The average includes the initial design; ms is the median."
-    )?;
-    Ok(())
 }

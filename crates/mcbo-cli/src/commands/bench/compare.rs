@@ -1,0 +1,193 @@
+//! Comparisons: a grid of runs, the paper's grid, and the report of either.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use mcbo_bench::{
+    EXTRA_TASKS, Entrant, Job, Metric, PAPER_TASKS, Results, RunResult, Shard, Task, applies, jobs, merge,
+    paper_methods,
+};
+
+use super::folder::Folder;
+use super::sweep::{Outcome, bar, sweep};
+use super::task;
+use crate::cli::{BenchPaper, BenchReport, BenchRun, Suite};
+use crate::failure::BadInput;
+use crate::number::{plain as short, rough};
+use crate::table::{self, Align, Table};
+use crate::talk::Talk;
+use crate::{interrupt, strategies, words};
+
+fn all_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// `mcbo bench run`.
+pub fn run(arguments: &BenchRun) -> Result<ExitCode> {
+    let tasks = tasks(&arguments.task)?;
+    let entrants = entrants(arguments);
+    for entrant in &entrants {
+        if !tasks.iter().any(|task| applies(&entrant.name, task.problem())) {
+            return Err(BadInput::new(
+                format!("{} can do nothing on these tasks", entrant.name),
+                "it needs a task whose nodes can be set, such as toygraph or psagraph",
+            )
+            .into());
+        }
+    }
+    let seeds = arguments.seeds.clone();
+    let jobs = jobs(&tasks, &entrants, seeds, arguments.rounds, arguments.shard.unwrap_or_default());
+    let mut talk = Talk::new(arguments.quiet);
+    if !arguments.quiet && !arguments.json {
+        talk = talk.around(bar());
+    }
+    let folder = arguments.out.clone().map(Folder);
+    if let Some(folder) = &folder {
+        folder.note_call()?;
+    }
+    let archive = folder.as_ref().map(Folder::archive);
+    let threads = arguments.threads.unwrap_or_else(all_cores);
+    let write = |job: &Job<'_>, run: &RunResult| {
+        if arguments.json {
+            write_lines(job.task, run)?
+        }
+        Ok(())
+    };
+    let outcome = sweep(&jobs, archive.as_ref(), threads, &talk, write)?;
+    if !arguments.json {
+        summary(&Results::new(outcome.runs.into_iter().flatten().collect())?)?;
+    }
+    Ok(if outcome.interrupted { ExitCode::from(interrupt::EXIT) } else { ExitCode::SUCCESS })
+}
+
+/// The tasks by name, each once; `paper` and `extra` are suites.
+fn tasks(names: &[String]) -> Result<Vec<Task>, BadInput> {
+    let mut all: Vec<&str> = Vec::new();
+    for name in names {
+        match name.as_str() {
+            "paper" => all.extend(PAPER_TASKS),
+            "extra" => all.extend(EXTRA_TASKS),
+            one => all.push(one),
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    all.into_iter().filter(|name| seen.insert(*name)).map(task).collect()
+}
+
+fn entrants(arguments: &BenchRun) -> Vec<Entrant> {
+    let mut methods = Vec::new();
+    for &name in &arguments.strategy {
+        let given = arguments.beta.iter().copied().map(Some);
+        let widths: Vec<Option<f64>> = if arguments.beta.is_empty() { vec![None] } else { given.collect() };
+        for beta in widths {
+            let method = strategies::method(name, arguments.preset, beta);
+            // A strategy without a band is the same for all widths.
+            if !methods.contains(&method) {
+                methods.push(method);
+            }
+        }
+    }
+    methods.into_iter().map(Entrant::from).collect()
+}
+
+fn write_lines(task: &Task, result: &RunResult) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for line in result.lines(task) {
+        writeln!(out, "{}", serde_json::to_string(&line)?)?;
+    }
+    out.flush()
+}
+
+/// Mean and standard error over the seeds of every task and method.
+fn summary(results: &Results) -> Result<()> {
+    let mut table = Table::new([
+        ("task", Align::Left),
+        ("method", Align::Left),
+        ("average reward", Align::Right),
+        ("rounds 1..T", Align::Right),
+        ("best reward", Align::Right),
+        ("recommended regret", Align::Right),
+        ("ms a round", Align::Right),
+    ]);
+    for task in results.tasks() {
+        for method in results.methods() {
+            let figure = |metric: Metric| {
+                let estimate = results.estimate(task, method, metric);
+                estimate.map(|e| format!("{} ± {}", short(e.mean), rough(e.error))).unwrap_or_default()
+            };
+            let Some(seconds) = results.estimate(task, method, Metric::Seconds) else { continue };
+            table.row([
+                task.name().to_owned(),
+                method.clone(),
+                figure(Metric::Average),
+                figure(Metric::Chosen),
+                figure(Metric::Best),
+                figure(Metric::RecommendedRegret),
+                rough(1e3 * seconds.mean),
+            ]);
+        }
+    }
+    let mut out = anstream::stdout().lock();
+    table.write(&mut out, table::width())?;
+    writeln!(
+        out,
+        "\nMean ± standard error over the seeds. The average includes the initial design. The regret is\nof what the method would settle for after the last round."
+    )?;
+    Ok(())
+}
+
+/// `mcbo bench paper`.
+pub fn paper(arguments: &BenchPaper) -> Result<ExitCode> {
+    let (names, suite): (&[&str], _) = match arguments.suite {
+        Suite::Paper => (&PAPER_TASKS, "paper"),
+        Suite::Extra => (&EXTRA_TASKS, "extra"),
+    };
+    let (usual_seeds, usual_rounds, suffix) =
+        if arguments.quick { (0..5, 30, "-quick") } else { (0..20, 100, "") };
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("mcbo-{suite}{suffix}")));
+    let folder = Folder(out);
+    let tasks = names.iter().map(|name| task(name)).collect::<Result<Vec<_>, _>>()?;
+    let entrants: Vec<Entrant> = paper_methods().into_iter().map(Entrant::from).collect();
+    let seeds = arguments.seeds.clone().unwrap_or(usual_seeds);
+    let rounds = arguments.rounds.unwrap_or(usual_rounds);
+    let whole = jobs(&tasks, &entrants, seeds.clone(), rounds, Shard::default());
+    let part = jobs(&tasks, &entrants, seeds, rounds, arguments.shard.unwrap_or_default());
+    let talk = Talk::new(arguments.quiet);
+    let talk = if arguments.quiet { talk } else { talk.around(bar()) };
+    folder.note_call()?;
+    let archive = folder.archive();
+    let threads = arguments.threads.unwrap_or_else(all_cores);
+    let Outcome { interrupted, .. } = sweep(&part, Some(&archive), threads, &talk, |_, _| Ok(()))?;
+    if interrupted {
+        talk.note("the same command goes on from here");
+        return Ok(ExitCode::from(interrupt::EXIT));
+    }
+    let left = whole.iter().filter(|job| !archive.has(job)).count();
+    if left > 0 {
+        let left = words::count(left, "run");
+        talk.note(&format!(
+            "this part is done, {left} of other parts are not in {folder} yet; `mcbo bench report` joins all parts",
+            folder = folder.0.display()
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    make_report(std::slice::from_ref(&folder), &folder.0, &talk)
+}
+
+/// `mcbo bench report`.
+pub fn report(arguments: &BenchReport) -> Result<ExitCode> {
+    let folders: Vec<Folder> = arguments.folders.iter().cloned().map(Folder).collect();
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.folders[0].clone());
+    make_report(&folders, &out, &Talk::new(arguments.quiet))
+}
+
+/// Writes the report of the runs in some folders.
+fn make_report(folders: &[Folder], out: &std::path::Path, talk: &Talk) -> Result<ExitCode> {
+    let archives: Vec<_> = folders.iter().map(Folder::archive).collect();
+    let results = Results::new(merge(&archives)?)?;
+    let _ = (out, talk);
+    summary(&results)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,6 +1,7 @@
 //! Random structural causal models, so that no method is tuned to a handful of known functions.
 //!
-//! A name such as `scm-soft-3` is a seed: it fixes the graph, the mechanisms and the noise. Mechanisms are draws from
+//! A name such as `scm-soft-3` is a seed: it fixes the graph of 3 to 10 nodes, the mechanisms and the noise; `scm20-soft-3`
+//! and `scm50-soft-3` have 20 and 50 nodes. Mechanisms are draws from
 //! Gaussian processes (as sums of random Fourier features), written as formulas of an ordinary problem.
 
 use std::fmt::Write;
@@ -17,6 +18,9 @@ use crate::task::Span;
 
 /// Samples behind an expected reward.
 pub(crate) const SAMPLES: usize = 1024;
+
+/// The sizes, in nodes, that can be asked for.
+const LARGE: [&str; 2] = ["20", "50"];
 
 /// Fourier features of a mechanism.
 const FEATURES: usize = 32;
@@ -49,7 +53,12 @@ struct Draft {
 
 /// The problem of a random model, or `None` if the name is not one of those.
 pub(crate) fn problem(name: &str) -> Option<Result<Problem, ProblemErrors>> {
-    let (kind, number) = name.strip_prefix("scm-")?.split_once('-')?;
+    let (size, rest) = name.strip_prefix("scm")?.split_once('-')?;
+    let (kind, number) = rest.split_once('-')?;
+    let size = match size {
+        "" => None,
+        _ => LARGE.contains(&size).then(|| size.parse().ok()).flatten().map(Some)?,
+    };
     let allows = match kind {
         "soft" => Allows { soft: true, hard: false },
         "hard" => Allows { soft: false, hard: true },
@@ -58,10 +67,10 @@ pub(crate) fn problem(name: &str) -> Option<Result<Problem, ProblemErrors>> {
     };
     // One spelling per task: no sign, no leading zero.
     let number = number.parse::<u32>().ok().filter(|parsed| parsed.to_string() == number)?;
-    let mut rng = ChaCha8Rng::seed_from_u64(name_hash(kind));
+    let mut rng = ChaCha8Rng::seed_from_u64(name_hash(kind) ^ size.unwrap_or(0) as u64);
     rng.set_stream(u64::from(number));
     loop {
-        let draft = draft(allows, &mut rng);
+        let draft = draft(allows, size, &mut rng);
         match build(name, &draft, &mut rng) {
             Ok(problem) if spread(&problem, &mut rng) < LEAST_SPREAD => {}
             built => return Some(built),
@@ -93,8 +102,8 @@ fn spread(problem: &Problem, rng: &mut ChaCha8Rng) -> f64 {
     (rewards.iter().map(|reward| (reward - mean).powi(2)).sum::<f64>() / count as f64).sqrt()
 }
 
-fn draft(allows: Allows, rng: &mut ChaCha8Rng) -> Draft {
-    let n: usize = rng.random_range(3..=10);
+fn draft(allows: Allows, size: Option<usize>, rng: &mut ChaCha8Rng) -> Draft {
+    let n: usize = size.unwrap_or_else(|| rng.random_range(3..=10));
     let parents = graph(n, rng);
     let mut actions = vec![Vec::new(); n];
     let mut action_count = 0;
@@ -219,15 +228,27 @@ fn mechanism(parents: &[String], actions: &[String], rng: &mut ChaCha8Rng) -> St
 
 #[cfg(test)]
 mod tests {
+    use rayon::prelude::*;
+
     use super::*;
     use crate::Task;
     use crate::optimum;
 
     #[test]
     fn names_have_one_spelling() {
-        for name in
-            ["scm-soft", "scm-soft-", "scm-soft-+1", "scm-soft-01", "scm-odd-1", "scm-hard--1", "soft-1"]
-        {
+        for name in [
+            "scm20",
+            "scm20-soft",
+            "scm30-soft-1",
+            "scm020-soft-1",
+            "scm-soft",
+            "scm-soft-",
+            "scm-soft-+1",
+            "scm-soft-01",
+            "scm-odd-1",
+            "scm-hard--1",
+            "soft-1",
+        ] {
             assert!(problem(name).is_none(), "{name}");
         }
     }
@@ -257,25 +278,33 @@ mod tests {
         }
     }
 
+    #[test]
+    fn large_models_have_the_size_in_their_names() {
+        for (name, nodes) in [("scm20-soft-0", 20), ("scm50-soft-0", 50), ("scm20-mixed-1", 20)] {
+            let problem = problem(name).unwrap().unwrap();
+            assert_eq!(problem.nodes().len(), nodes);
+            assert_eq!(problem.warnings(), [], "{name}");
+        }
+    }
+
     /// Writes what belongs into `tasks/scm-spans.txt`: run with `--ignored --nocapture` after the generator has changed.
     #[test]
     #[ignore = "takes minutes"]
     fn print_spans() {
-        let mut lines = vec![String::new(); 60];
-        let (even, odd): (Vec<_>, Vec<_>) = lines.iter_mut().enumerate().partition(|(k, _)| k % 2 == 0);
-        let fill = |part: Vec<(usize, &mut String)>| {
-            for (k, line) in part {
-                let name = format!("scm-{}-{}", ["soft", "hard", "mixed"][k % 3], k / 3);
-                let task = Task::named(&name).unwrap();
-                let spans = [0, 1].map(|attempt| optimum::search(&task, attempt));
-                let optimum = f64::max(spans[0].optimum, spans[1].optimum);
-                *line = format!("{name} {:.6} {optimum:.6}", 0.5 * (spans[0].random + spans[1].random));
-            }
+        let small = (0..60).map(|k| format!("scm-{}-{}", ["soft", "hard", "mixed"][k % 3], k / 3));
+        let large =
+            ["scm20", "scm50"].into_iter().flat_map(|stem| (0..2).map(move |k| format!("{stem}-soft-{k}")));
+        let names: Vec<String> = {
+            let _ = small;
+            large.collect()
         };
-        std::thread::scope(|scope| {
-            scope.spawn(|| fill(even));
-            fill(odd);
-        });
+        let line = |name: &String| {
+            let task = Task::named(name).unwrap();
+            let spans = [0, 1].map(|attempt| optimum::search(&task, attempt));
+            let optimum = f64::max(spans[0].optimum, spans[1].optimum);
+            format!("{name} {:.6} {optimum:.6}", 0.5 * (spans[0].random + spans[1].random))
+        };
+        let lines: Vec<String> = names.par_iter().map(line).collect();
         println!("{}", lines.join("\n"));
     }
 }

@@ -51,7 +51,8 @@ impl Task {
         ENTRIES.iter().map(|entry| entry.name)
     }
 
-    /// A task of the paper, or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`.
+    /// A task of the paper, or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`, with 20 or 50 nodes
+    /// as in `scm20-soft-K`.
     ///
     /// # Errors
     /// If there is no such task.

@@ -232,6 +232,8 @@ pub enum BenchCommand {
     Paper(BenchPaper),
     /// Figures and tables of runs that were saved
     Report(BenchReport),
+    /// What a change of the program did to saved runs, seed by seed
+    Diff(BenchDiff),
     /// The exact expected reward of an intervention
     Eval(BenchEval),
 }
@@ -356,6 +358,20 @@ pub struct BenchReport {
     /// Say nothing on stderr but errors
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `mcbo bench diff`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  mcbo bench run --task paper --out before     with one version of the program
+  mcbo bench run --task paper --out after      with another
+  mcbo bench diff before after")]
+pub struct BenchDiff {
+    /// Folder of the earlier runs
+    pub before: PathBuf,
+    /// Folder of the later runs
+    pub after: PathBuf,
 }
 
 /// `mcbo bench eval`

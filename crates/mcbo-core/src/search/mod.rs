@@ -57,7 +57,7 @@ impl Default for SearchSettings {
             starts: 6,
             ascent: Ascent::QuasiNewton(Stages { first: 12, finalists: 4, second: 60 }),
             samples: 16,
-            screening_samples: 8,
+            screening_samples: 4,
             ranking_samples: 128,
             enumeration_limit: ENUMERATION_LIMIT,
         }

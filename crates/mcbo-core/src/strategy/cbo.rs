@@ -6,7 +6,9 @@ use rayon::prelude::*;
 
 use crate::acquisition::Acquisition;
 use crate::network::{Choice, FitError, ModelSettings, Network, NoiseSamples, Plan, Workspace, choice_of};
-use crate::search::{ENUMERATION_LIMIT, SearchSettings, SearchTask, maximize, target_sets, useful_actions};
+use crate::search::{
+    Ascent, ENUMERATION_LIMIT, SearchSettings, SearchTask, Stages, maximize, target_sets, useful_actions,
+};
 use crate::{Data, Intervention, Problem};
 
 use super::black_box::{SMALLEST, log_improvement};
@@ -42,12 +44,20 @@ pub struct Cbo {
 
 impl Default for Cbo {
     fn default() -> Self {
-        Self { model: ModelSettings::default(), max_observations: 100, search: SearchSettings::default() }
+        Self { model: ModelSettings::default(), max_observations: 100, search: Self::search() }
+    }
+}
+
+impl Cbo {
+    /// Sets are small and `m` and `s` are costly: fewer points than elsewhere.
+    fn search() -> SearchSettings {
+        let ascent = Ascent::QuasiNewton(Stages { first: 8, finalists: 2, second: 25 });
+        SearchSettings { screened: 32, starts: 3, ascent, ..SearchSettings::default() }
     }
 }
 
 /// Draws of the mechanisms behind `m` and `s`, and noise samples for each.
-const DRAWS: usize = 16;
+const DRAWS: usize = 8;
 const SAMPLES: usize = 16;
 
 /// The hyper-parameters that are tried: lengthscale (of the unit box), variance and noise (of standardised rewards).

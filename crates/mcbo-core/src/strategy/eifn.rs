@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 use crate::acquisition::Acquisition;
 use crate::network::{Batch, Choice, ModelSettings, Network, NoiseSamples, Plan, Workspace};
 use crate::quasi::{normal_quantile, sobol};
-use crate::search::{Found, SearchSettings, SearchTask, maximize};
+use crate::search::{Ascent, Found, SearchSettings, SearchTask, Stages, maximize};
 use crate::{Intervention, Problem};
 
 use super::mcbo::best_observed;
@@ -38,7 +38,9 @@ impl Eifn {
     }
 
     fn search() -> SearchSettings {
-        SearchSettings { screening_samples: 32, samples: 128, ranking_samples: 128, ..Default::default() }
+        let ascent = Ascent::QuasiNewton(Stages { first: 12, finalists: 3, second: 30 });
+        let usual = SearchSettings::default();
+        SearchSettings { ascent, screening_samples: 16, samples: 128, ranking_samples: 128, ..usual }
     }
 }
 
@@ -114,14 +116,25 @@ impl<'a> Draws<'a> {
 
     /// The rewards of a batch of unit-scaled points, with derivatives if wanted.
     pub fn evaluate(&self, points: &[f64], slopes: bool, workspace: &mut Workspace, out: &mut Drawn) {
+        let count = points.len().checked_div(self.plan.decisions()).unwrap_or(1);
+        let all = (0..count).flat_map(|point| (0..self.count()).map(move |draw| (point, draw)));
+        self.evaluate_some(points, all, slopes, workspace, out);
+    }
+
+    /// The rewards of some draws at some points of a batch, one pair of point and draw after the other.
+    fn evaluate_some(
+        &self,
+        points: &[f64],
+        pairs: impl Iterator<Item = (usize, usize)>,
+        slopes: bool,
+        workspace: &mut Workspace,
+        out: &mut Drawn,
+    ) {
         let (dim, decisions) = (self.plan.dim(), self.plan.decisions());
-        let count = points.len().checked_div(decisions).unwrap_or(1);
-        let mut expanded = Vec::with_capacity(count * self.count() * dim);
-        for point in 0..count {
-            for multiples in &self.base {
-                expanded.extend_from_slice(&points[point * decisions..(point + 1) * decisions]);
-                expanded.extend_from_slice(multiples);
-            }
+        let mut expanded = Vec::with_capacity(pairs.size_hint().0 * dim);
+        for (point, draw) in pairs {
+            expanded.extend_from_slice(&points[point * decisions..(point + 1) * decisions]);
+            expanded.extend_from_slice(&self.base[draw]);
         }
         let batch = Batch { points: &expanded, beta: 1.0, noise: &self.noise };
         let mut gradients = vec![0.0; if slopes { expanded.len() } else { 0 }];
@@ -169,32 +182,37 @@ impl Acquisition for NetworkImprovement<'_> {
     ) {
         let (count, dim) = (self.draws.count(), self.decisions());
         let mut drawn = Drawn::default();
-        self.draws.evaluate(points, !gradients.is_empty(), workspace, &mut drawn);
-        gradients.fill(0.0);
+        self.draws.evaluate(points, false, workspace, &mut drawn);
+        // The draws that count at each point: those that improve, or the highest.
+        let mut counting: Vec<(usize, usize)> = Vec::new();
+        let mut weights = Vec::new();
         values.clear();
         for (point, rewards) in drawn.rewards.chunks_exact(count).enumerate() {
             let (highest, reward) = rewards
                 .iter()
                 .enumerate()
                 .fold((0, f64::NEG_INFINITY), |best, (m, &y)| if y > best.1 { (m, y) } else { best });
-            let mut add = |draw: usize, weight: f64| {
-                if !gradients.is_empty() {
-                    let slopes = &drawn.slopes[(point * count + draw) * dim..][..dim];
-                    let by = &mut gradients[point * dim..(point + 1) * dim];
-                    by.iter_mut().zip(slopes).for_each(|(by, slope)| *by += weight * slope);
-                }
-            };
             if reward > self.best {
-                let mut total = 0.0;
-                for (draw, y) in rewards.iter().enumerate().filter(|(_, y)| **y > self.best) {
-                    total += y - self.best;
-                    add(draw, 1.0 / count as f64);
-                }
-                values.push(total / count as f64);
+                let improving = || rewards.iter().enumerate().filter(|(_, y)| **y > self.best);
+                values.push(improving().map(|(_, y)| y - self.best).sum::<f64>() / count as f64);
+                counting.extend(improving().map(|(draw, _)| (point, draw)));
+                weights.resize(counting.len(), 1.0 / count as f64);
             } else {
-                add(highest, 1.0);
                 values.push(reward - self.best);
+                counting.push((point, highest));
+                weights.push(1.0);
             }
+        }
+        if gradients.is_empty() || dim == 0 {
+            return;
+        }
+        // Derivatives cost several times the values: only of the draws that count.
+        self.draws.evaluate_some(points, counting.iter().copied(), true, workspace, &mut drawn);
+        gradients.fill(0.0);
+        for (((point, _), weight), slopes) in counting.iter().zip(weights).zip(drawn.slopes.chunks_exact(dim))
+        {
+            let by = &mut gradients[point * dim..(point + 1) * dim];
+            by.iter_mut().zip(slopes).for_each(|(by, slope)| *by += weight * slope);
         }
     }
 }

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use mcbo_bench::{
-    EXTRA_TASKS, Entrant, Job, Metric, PAPER_TASKS, Results, RunResult, Shard, Task, applies, jobs, merge,
-    paper_methods,
+    EXTRA_TASKS, Entrant, Estimate, Job, Metric, PAPER_TASKS, Results, RunResult, Shard, Task, applies, jobs,
+    merge, paper_methods,
 };
 
 use super::folder::Folder;
 use super::sweep::{Outcome, bar, sweep};
 use super::task;
-use crate::cli::{BenchPaper, BenchReport, BenchRun, Suite};
+use crate::cli::{BenchDiff, BenchPaper, BenchReport, BenchRun, Suite};
 use crate::failure::BadInput;
 use crate::number::{plain as short, rough};
 use crate::table::{self, Align, Table};
@@ -115,7 +115,11 @@ fn summary(results: &Results) -> Result<()> {
         for method in results.methods() {
             let figure = |metric: Metric| {
                 let estimate = results.estimate(task, method, metric);
-                estimate.map(|e| format!("{} ± {}", short(e.mean), rough(e.error))).unwrap_or_default()
+                match estimate {
+                    Some(one) if one.count == 1 => short(one.mean),
+                    Some(e) => format!("{} ± {}", short(e.mean), rough(e.error)),
+                    None => String::new(),
+                }
             };
             let Some(seconds) = results.estimate(task, method, Metric::Seconds) else { continue };
             table.row([
@@ -189,5 +193,62 @@ fn make_report(folders: &[Folder], out: &std::path::Path, talk: &Talk) -> Result
     let results = Results::new(merge(&archives)?)?;
     let _ = (out, talk);
     summary(&results)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `mcbo bench diff`.
+pub fn diff(arguments: &BenchDiff) -> Result<ExitCode> {
+    let read =
+        |folder: &PathBuf| -> Result<Results> { Ok(Results::new(Folder(folder.clone()).archive().runs()?)?) };
+    let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
+    let mut table = Table::new([
+        ("task", Align::Left),
+        ("method", Align::Left),
+        ("average before", Align::Right),
+        ("after", Align::Right),
+        ("difference", Align::Right),
+        ("of the best", Align::Right),
+        ("ms", Align::Right),
+        ("seeds", Align::Right),
+    ]);
+    for task in after.tasks() {
+        for method in after.methods() {
+            let old = before.runs(task, method);
+            let pairs: Vec<(&RunResult, &RunResult)> = after
+                .runs(task, method)
+                .iter()
+                .filter_map(|new| Some((old.iter().find(|old| old.seed == new.seed)?, new)))
+                .filter(|(old, new)| old.rounds.len() == new.rounds.len())
+                .collect();
+            let mean = |of: &dyn Fn(&(&RunResult, &RunResult)) -> f64| Estimate::of(pairs.iter().map(of));
+            let value = |run: &RunResult, metric: Metric| after.value(task, run, metric);
+            let difference = |metric: Metric| {
+                let estimate = mean(&|(old, new)| value(new, metric) - value(old, metric));
+                estimate.map(|e| format!("{} ± {}", rough(e.mean), rough(e.error))).unwrap_or_default()
+            };
+            let (Some(old), Some(new)) = (
+                mean(&|(old, _)| value(old, Metric::Average)),
+                mean(&|(_, new)| value(new, Metric::Average)),
+            ) else {
+                continue;
+            };
+            let ms = |new: bool| {
+                mean(&|pair| 1e3 * value(if new { pair.1 } else { pair.0 }, Metric::Seconds))
+                    .map(|estimate| rough(estimate.mean))
+                    .unwrap_or_default()
+            };
+            table.row([
+                task.name().to_owned(),
+                method.clone(),
+                short(old.mean),
+                short(new.mean),
+                difference(Metric::Average),
+                difference(Metric::Best),
+                format!("{} → {}", ms(false), ms(true)),
+                pairs.len().to_string(),
+            ]);
+        }
+    }
+    table.write(&mut anstream::stdout().lock(), table::width())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -27,6 +27,7 @@ pub fn run(arguments: &Bench) -> Result<ExitCode> {
         BenchCommand::Run(arguments) => compare::run(arguments),
         BenchCommand::Paper(arguments) => compare::paper(arguments),
         BenchCommand::Report(arguments) => compare::report(arguments),
+        BenchCommand::Diff(arguments) => compare::diff(arguments),
     }
 }
 

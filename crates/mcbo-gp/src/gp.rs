@@ -22,6 +22,21 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Writes a prediction of more columns to `out`: column `s` of it is column `place[s]` of these `columns`.
+    pub fn spread(&self, columns: usize, place: &[usize], out: &mut Self) {
+        for (from, to) in [
+            (&self.mean, &mut out.mean),
+            (&self.variance, &mut out.variance),
+            (&self.mean_jacobian, &mut out.mean_jacobian),
+            (&self.variance_jacobian, &mut out.variance_jacobian),
+        ] {
+            to.clear();
+            for row in from.chunks_exact(columns.max(1)) {
+                to.extend(place.iter().map(|&s| row[s]));
+            }
+        }
+    }
+
     pub(crate) fn prepare(&mut self, components: usize, dim: usize, columns: usize, jacobian: bool) {
         let (n, m) = (components * columns, if jacobian { components * dim * columns } else { 0 });
         for (buffer, len) in [

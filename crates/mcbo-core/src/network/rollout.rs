@@ -85,11 +85,45 @@ struct StepState {
     by_value: Vec<f64>,
 }
 
+/// The columns of a step's inputs without neighbours that are the same. Candidates that differ in `η` alone, such as the
+/// draws of an expectation, are the same to a node that reads only decided values.
+#[derive(Debug, Default)]
+struct Distinct {
+    inputs: Vec<f64>,
+    count: usize,
+    /// For every column, its place among the distinct ones.
+    place: Vec<usize>,
+}
+
+impl Distinct {
+    /// Collects them; says whether there are so few that it pays to predict them alone.
+    fn find(&mut self, inputs: &[f64], columns: usize) -> bool {
+        let dim = inputs.len() / columns.max(1);
+        let input = |k: usize, s: usize| inputs[k * columns + s];
+        let repeats = |s: usize| s > 0 && (0..dim).all(|k| input(k, s) == input(k, s - 1));
+        self.place.clear();
+        self.count = 0;
+        for s in 0..columns {
+            self.count += usize::from(!repeats(s));
+            if 2 * self.count > columns {
+                return false;
+            }
+            self.place.push(self.count - 1);
+        }
+        let firsts = || (0..columns).filter(|&s| s == 0 || self.place[s] != self.place[s - 1]);
+        self.inputs.clear();
+        self.inputs.extend((0..dim).flat_map(|k| firsts().map(move |s| input(k, s))));
+        true
+    }
+}
+
 /// Memory that rollouts reuse; one per thread.
 #[derive(Debug, Default)]
 pub struct Workspace {
     steps: Vec<StepState>,
     scratch: Scratch,
+    distinct: Distinct,
+    few: Prediction,
     by_mechanism: Vec<f64>,
     by_eta: Vec<f64>,
     by_inputs: Vec<f64>,
@@ -176,11 +210,12 @@ impl Network {
         let (candidates, Batch { points, beta, noise }) = (batch.candidates(plan), batch);
         let step = &plan.steps[index];
         let Some(model) = &self.nodes[step.node] else { return };
+        let Workspace { steps, scratch, distinct, few, formula_inputs, formula_gradient, .. } = workspace;
         let samples = noise.count;
         let columns = candidates * if step.varies { samples } else { 1 };
         let spread = step.noisy && samples > 1;
         let value_columns = candidates * if step.varies || spread { samples } else { 1 };
-        let (before, rest) = workspace.steps.split_at_mut(index);
+        let (before, rest) = steps.split_at_mut(index);
         let state = &mut rest[0];
         (state.columns, state.value_columns) = (columns, value_columns);
 
@@ -188,7 +223,7 @@ impl Network {
         match &model.mechanism {
             Mechanism::Known(formulas) => {
                 state.predictions.resize_with(1, Prediction::default);
-                let (inputs, gradient) = (&mut workspace.formula_inputs, &mut workspace.formula_gradient);
+                let (inputs, gradient) = (formula_inputs, formula_gradient);
                 refill(inputs, step.dim);
                 refill(gradient, step.dim);
                 let out = &mut state.predictions[0];
@@ -216,8 +251,14 @@ impl Network {
             }
             Mechanism::Learned(groups) => {
                 state.predictions.resize_with(groups.len(), Prediction::default);
+                let worth_it = distinct.find(&state.inputs, columns);
                 for (group, out) in groups.iter().zip(&mut state.predictions) {
-                    group.set.predict(&state.inputs, columns, with_gradient, &mut workspace.scratch, out);
+                    if worth_it {
+                        group.set.predict(&distinct.inputs, distinct.count, with_gradient, scratch, few);
+                        few.spread(distinct.count, &distinct.place, out);
+                    } else {
+                        group.set.predict(&state.inputs, columns, with_gradient, scratch, out);
+                    }
                 }
             }
         }

@@ -21,6 +21,7 @@ mod optimum;
 mod protocol;
 mod quadrature;
 mod registry;
+pub mod report;
 mod scm;
 mod suite;
 mod task;

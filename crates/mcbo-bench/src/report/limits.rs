@@ -1,0 +1,111 @@
+//! Which part of an axis a panel shows, and where its ticks are.
+
+use crate::metrics::Estimate;
+
+/// A method that ends this many times further from the top than the middle one does not stretch the panel.
+const OUTLIER: f64 = 3.0;
+/// The optimum is left out if it would take more than this share of the panel's height.
+const OPTIMUM_SHARE: f64 = 0.6;
+/// The least part of all that happens which is shown, so that a panel is not all about the last digit.
+const LEAST_SHARE: f64 = 0.05;
+
+/// The lowest and the highest value of a panel.
+///
+/// A few bad methods and the first rounds of all would push the lines that matter into one: the bottom is where the
+/// better half ends, and methods not much worse; others leave the panel. The best method is shown from the first quarter
+/// of the rounds on.
+pub(crate) fn vertical(curves: &[&[Estimate]], optimum: Option<f64>) -> [f64; 2] {
+    let low = |estimate: &Estimate| estimate.mean - estimate.error;
+    let high = |estimate: &Estimate| estimate.mean + estimate.error;
+    let all = || curves.iter().flat_map(|curve| curve.iter()).filter(|e| (e.mean + e.error).is_finite());
+    let lowest = all().map(low).fold(f64::INFINITY, f64::min);
+    let highest = all().map(high).fold(f64::NEG_INFINITY, f64::max);
+    if lowest > highest {
+        let middle = optimum.unwrap_or(0.0);
+        return [middle - 1.0, middle + 1.0];
+    }
+    let reference = optimum.map_or(highest, |optimum| optimum.max(highest));
+    let mut ends: Vec<&Estimate> = curves.iter().filter_map(|curve| curve.last()).collect();
+    ends.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+    let middle = ends[(ends.len() - 1) / 2];
+    let reach = OUTLIER * (reference - middle.mean);
+    let near = ends.iter().filter(|end| reference - end.mean <= reach);
+    let mut bottom = near.map(|end| low(end)).fold(f64::INFINITY, f64::min);
+    let best = curves.iter().max_by(|a, b| last(a).total_cmp(&last(b)));
+    if let Some(early) = best.and_then(|best| best.get(best.len() / 4)) {
+        bottom = bottom.min(low(early));
+    }
+    let mut top = highest;
+    if let Some(optimum) = optimum.filter(|optimum| *optimum > highest) {
+        let shown = (optimum - highest) <= OPTIMUM_SHARE * (optimum - bottom);
+        top = if shown { optimum } else { highest };
+    }
+    bottom = bottom.min(top - LEAST_SHARE * (reference - lowest));
+    let span = if top > bottom { top - bottom } else { top.abs().max(1.0) };
+    [bottom - 0.06 * span, top + 0.12 * span]
+}
+
+fn last(curve: &[Estimate]) -> f64 {
+    curve.last().map_or(f64::NEG_INFINITY, |end| end.mean)
+}
+
+/// Round numbers in a range, about `wanted` of them, and the digits after the point that they need.
+pub(crate) fn ticks([low, high]: [f64; 2], wanted: usize) -> (Vec<f64>, usize) {
+    let rough = (high - low) / wanted as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|step| *step >= rough);
+    let step = step.unwrap_or(10.0 * power);
+    let decimals = (0..12).find(|d| {
+        let scaled = step * 10f64.powi(*d);
+        (scaled - scaled.round()).abs() < 1e-6 * scaled
+    });
+    let ticks = (low / step).ceil() as i64..=(high / step).floor() as i64;
+    (ticks.map(|k| k as f64 * step).collect(), decimals.unwrap_or(0) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(values: &[f64]) -> Vec<Estimate> {
+        values.iter().map(|&mean| Estimate { mean, error: 0.0, count: 2 }).collect()
+    }
+
+    #[test]
+    fn a_method_far_off_leaves_the_panel() {
+        let good = curve(&[-1800.0, -600.0, -400.0, -250.0, -200.0]);
+        let fair = curve(&[-1800.0, -900.0, -600.0, -500.0, -450.0]);
+        let bad = curve(&[-1800.0; 5]);
+        let [bottom, top] = vertical(&[&good, &fair, &bad], Some(0.0));
+        assert!((-700.0..-600.0).contains(&bottom), "{bottom}");
+        assert!((0.0..100.0).contains(&top), "{top}");
+        let [bottom, _] = vertical(&[&good, &bad, &bad], Some(0.0));
+        assert!(bottom < -1800.0, "the middle one is not far off: {bottom}");
+    }
+
+    #[test]
+    fn a_far_optimum_is_left_out() {
+        let [_, top] = vertical(&[&curve(&[0.0, 1.0, 2.0])], Some(100.0));
+        assert!(top < 3.0, "{top}");
+        let [_, top] = vertical(&[&curve(&[0.0, 1.0, 2.0])], Some(3.0));
+        assert!(top > 3.0, "{top}");
+    }
+
+    #[test]
+    fn there_is_always_a_range() {
+        for curves in [vec![], vec![curve(&[1.0; 4])], vec![curve(&[f64::NAN])], vec![curve(&[0.0, 0.0])]] {
+            let curves: Vec<&[Estimate]> = curves.iter().map(Vec::as_slice).collect();
+            for optimum in [None, Some(1.0)] {
+                let [bottom, top] = vertical(&curves, optimum);
+                assert!(bottom < top, "{curves:?} {bottom} {top}");
+            }
+        }
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(ticks([0.0, 100.0], 4), (vec![0.0, 25.0, 50.0, 75.0, 100.0], 0));
+        assert_eq!(ticks([-0.06, 1.1], 5), (vec![0.0, 0.25, 0.5, 0.75, 1.0], 2));
+        assert_eq!(ticks([-640.0, 50.0], 4).0, vec![-600.0, -400.0, -200.0, 0.0]);
+    }
+}

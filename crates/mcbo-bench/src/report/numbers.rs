@@ -33,6 +33,15 @@ pub(crate) fn number(value: f64) -> String {
     fixed(value, decimals(value, 4))
 }
 
+/// A number alone without zeros at its end.
+pub(crate) fn short(value: f64) -> String {
+    let text = number(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 /// A mean and its error, both to the error's second digit. The error of a single value is unknown and is `None`.
 pub(crate) fn mean_and_error(estimate: &Estimate) -> (String, Option<String>) {
     let Estimate { mean, error, count } = *estimate;
@@ -105,6 +114,10 @@ mod tests {
         assert_eq!(text(-1822.7, 0.0, 1), "−1823");
         assert_eq!(text(0.5, 0.0, 1), "0.5000");
         assert_eq!(text(f64::NAN, 0.0, 1), "–");
+        assert_eq!(
+            [1.0, 2.171806, -1822.7, 100.0, 3.2e-7].map(short),
+            ["1", "2.172", "−1823", "100", "3.2e−7"]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::metrics::Estimate;
 
 use super::limits::{ticks, vertical};
-use super::numbers::{fixed, number, shorten};
+use super::numbers::{fixed, number, short, shorten};
 use super::series::Style;
 use super::svg::{Anchor, Canvas};
 
@@ -94,7 +94,7 @@ impl Panel {
 
     fn draw_optimum(&self, canvas: &mut Canvas, scale: &Scale) {
         let Some(optimum) = self.optimum else { return };
-        let label = format!("optimum {}", number(optimum));
+        let label = format!("optimum {}", short(optimum));
         if optimum > scale.range[1] {
             canvas.text_over([6.0, 12.0], Anchor::Start, SMALL, &format!("{label} ↑"));
             return;

@@ -85,11 +85,19 @@ impl Canvas {
         self.write_text(at, anchor, size, text, r#" font-weight="bold""#);
     }
 
-    /// A text over lines: its outline has the colour of the ground.
-    pub(crate) fn text_over(&mut self, at: [f64; 2], anchor: Anchor, size: f64, text: &str) {
-        let halo =
-            r##" class="halo" stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke""##;
-        self.write_text(at, anchor, size, text, halo);
+    /// A text over lines, on a piece of ground.
+    pub(crate) fn text_over(&mut self, [x, y]: [f64; 2], anchor: Anchor, size: f64, text: &str) {
+        let width = text_width(text, size) + 4.0;
+        let left = match anchor {
+            Anchor::Start => x - 2.0,
+            Anchor::Middle => x - width / 2.0,
+            Anchor::End => x - width + 2.0,
+        };
+        let (top, height) = (y - 0.9 * size, 1.2 * size);
+        self.push(format_args!(
+            r##"<rect class="under" x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{height:.1}" fill="#fff" fill-opacity=".8"/>"##
+        ));
+        self.text([x, y], anchor, size, text);
     }
 
     /// A text that reads upwards.

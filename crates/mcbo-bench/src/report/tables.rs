@@ -4,7 +4,7 @@ use crate::method::{Method, StrategyName};
 use crate::metrics::{Estimate, Metric};
 
 use super::coverage::Coverage;
-use super::numbers::{escape, fixed, mean_and_error, number, shorten};
+use super::numbers::{escape, fixed, mean_and_error, short, shorten};
 use super::paired::{Difference, Verdict, difference, rivals};
 use super::series::Series;
 use super::view::{Group, View};
@@ -115,7 +115,7 @@ pub(crate) fn metric(view: &View<'_>, coverage: &Coverage, columns: &Columns<'_>
     }
     if metric.higher_is_better() {
         let optima = columns.optima(view);
-        let cells: String = optima.iter().map(|optimum| format!("<td>{}</td>", number(*optimum))).collect();
+        let cells: String = optima.iter().map(|optimum| format!("<td>{}</td>", short(*optimum))).collect();
         out.push_str(&format!("<tr class=\"optimum\"><th scope=\"row\">optimum</th>{cells}</tr>\n"));
     }
     out.push_str(CLOSE);

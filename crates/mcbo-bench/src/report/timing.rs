@@ -36,9 +36,10 @@ pub(crate) fn chart(view: &View<'_>) -> Option<(Chart, Vec<Series>)> {
     let lowest = times().map(|time| time.mean - time.error).filter(|low| *low > 0.0);
     let lowest = lowest.fold(times().next()?.mean, f64::min);
     let highest = times().map(|time| time.mean + time.error).fold(0.0, f64::max);
-    // Whole decades, and at least one.
-    let low = lowest.log10().floor();
-    let range = [low, highest.log10().ceil().max(low + 1.0)];
+    let (low, high) = (lowest.log10(), highest.log10());
+    // At least a decade, so that there is a label.
+    let margin = (0.5 * (1.0 - (high - low))).max(0.08);
+    let range = [low - margin, high + margin];
     let lanes = series.len().max(3) as f64 + 2.0;
     Some((draw(&rows, range, lanes * LANE), series))
 }
@@ -49,13 +50,19 @@ fn draw(rows: &[Row], range: [f64; 2], height: f64) -> Chart {
     let x = |seconds: f64| left + inner * (seconds.log10() - range[0]) / (range[1] - range[0]);
     let total = TOP + height * rows.len() as f64;
     let mut canvas = Canvas::default();
-    for decade in range[0] as i32..=range[1] as i32 {
-        let at = x(10f64.powi(decade));
-        canvas.line([at, TOP], [at, total], 0.25, "");
-        canvas.text([at, total + 16.0], Anchor::Middle, SMALL, &seconds(decade));
-        for k in (2..10).filter(|_| f64::from(decade) < range[1]) {
-            let at = x(f64::from(k) * 10f64.powi(decade));
-            canvas.line([at, TOP], [at, total], 0.06, "");
+    let few = range[1] - range[0] < 2.5;
+    for decade in range[0].floor() as i32..=range[1].ceil() as i32 {
+        for k in 1..10 {
+            let value = f64::from(k) * 10f64.powi(decade);
+            let inside = (range[0]..=range[1]).contains(&value.log10());
+            if !inside {
+                continue;
+            }
+            let at = x(value);
+            canvas.line([at, TOP], [at, total], if k == 1 { 0.25 } else { 0.06 }, "");
+            if k == 1 || (few && matches!(k, 2 | 5)) {
+                canvas.text([at, total + 16.0], Anchor::Middle, SMALL, &seconds(k, decade));
+            }
         }
     }
     for (place, row) in rows.iter().enumerate() {
@@ -75,22 +82,23 @@ fn draw(rows: &[Row], range: [f64; 2], height: f64) -> Chart {
     Chart { width: WIDTH, height: total + BOTTOM, body: canvas.text }
 }
 
-/// A power of ten of seconds.
-fn seconds(decade: i32) -> String {
+/// Some times a power of ten of seconds.
+fn seconds(times: i32, decade: i32) -> String {
     let (unit, power) = match decade {
         ..=-7 => ("ns", decade + 9),
         -6..=-4 => ("µs", decade + 6),
         -3..=-1 => ("ms", decade + 3),
         0.. => ("s", decade),
     };
-    format!("{} {unit}", 10f64.powi(power))
+    format!("{} {unit}", f64::from(times) * 10f64.powi(power))
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn decades_have_units() {
-        let names = [-6, -3, -1, 0, 2].map(super::seconds);
+        let names = [-6, -3, -1, 0, 2].map(|decade| super::seconds(1, decade));
         assert_eq!(names, ["1 µs", "1 ms", "100 ms", "1 s", "100 s"]);
+        assert_eq!(super::seconds(5, -2), "50 ms");
     }
 }

@@ -1,7 +1,5 @@
 //! The results arranged for a reader: who competes, and which tasks are shown together.
 
-use std::collections::BTreeMap;
-
 use crate::metrics::{Curve, Estimate, Metric, Results};
 use crate::task::Task;
 
@@ -103,17 +101,15 @@ fn groups(tasks: &[Task]) -> (Vec<Group>, Vec<Group>) {
     }
     let (known, random): (Vec<usize>, Vec<usize>) =
         (0..tasks.len()).partition(|&task| tasks[task].optimum_is_known());
-    let mut kinds: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
+    let mut kinds: Vec<Group> = Vec::new();
     for task in random {
         let name = tasks[task].name();
         let stem = name.rsplit_once('-').map_or(name, |(stem, _)| stem);
-        // Shorter names first: `scm-soft` before `scm20-soft`.
-        kinds.entry((stem.len(), stem)).or_default().push(task);
+        match kinds.iter_mut().find(|kind| kind.key == stem) {
+            Some(kind) => kind.tasks.push(task),
+            None => kinds.push(Group { key: stem.into(), title: stem.into(), tasks: vec![task] }),
+        }
     }
-    let kinds = kinds
-        .into_iter()
-        .map(|((_, stem), tasks)| Group { key: stem.into(), title: stem.into(), tasks })
-        .collect();
     let main = if known.is_empty() {
         Vec::new()
     } else {

@@ -236,7 +236,7 @@ fn differences(view: &View<'_>, coverage: &Coverage) -> String {
         "<p>The default minus the other method, seed by seed: both started from the same initial design and met the same noise. \
          <span class=\"win\">▲</span> the default is better by more than two standard errors, \
          <span class=\"loss\">▼</span> it is worse by more than two, ≈ neither can be said. \
-         With many comparisons, one in twenty is marked by chance.</p>\n",
+         Where there is no difference, about one comparison in twenty is marked by chance.</p>\n",
     );
     out.push_str("<h3>On how many tasks</h3>\n");
     out.push_str(&tables::tally(view));

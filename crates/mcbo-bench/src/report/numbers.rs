@@ -2,8 +2,10 @@
 
 use crate::metrics::Estimate;
 
-/// Digits after the point at most; smaller numbers are written with an exponent.
-const MOST_DECIMALS: i32 = 5;
+/// Digits after the point at most.
+const MOST_DECIMALS: i32 = 4;
+/// Below this, numbers are written with an exponent.
+const SMALL: f64 = 1e-3;
 
 /// A number with a real minus sign.
 fn minus(text: String) -> String {
@@ -27,7 +29,7 @@ fn decimals(value: f64, digits: i32) -> usize {
 
 /// A number alone, with four significant digits.
 pub(crate) fn number(value: f64) -> String {
-    if value != 0.0 && value.abs() < 1e-4 {
+    if value != 0.0 && value.abs() < SMALL {
         return minus(format!("{value:.1e}"));
     }
     fixed(value, decimals(value, 4))
@@ -48,7 +50,7 @@ pub(crate) fn mean_and_error(estimate: &Estimate) -> (String, Option<String>) {
     if count < 2 {
         return (number(mean), None);
     }
-    if mean.abs().max(error) < 1e-4 && (mean != 0.0 || error != 0.0) {
+    if mean.abs().max(error) < SMALL && (mean != 0.0 || error != 0.0) {
         return (minus(format!("{mean:.1e}")), Some(minus(format!("{error:.1e}"))));
     }
     let decimals = if error > 0.0 { decimals(error, 2) } else { decimals(mean, 4) };
@@ -103,8 +105,9 @@ mod tests {
         assert_eq!(text(-201.4, 11.2, 20), "−201 ± 11");
         assert_eq!(text(243.3, 136.2, 2), "243 ± 136");
         assert_eq!(text(-5.155287, 0.0, 20), "−5.155 ± 0.000");
-        assert_eq!(text(2.171806, 1e-9, 20), "2.17181 ± 0.00000");
+        assert_eq!(text(2.171806, 1e-9, 20), "2.1718 ± 0.0000");
         assert_eq!(text(3.24e-9, 1.1e-9, 20), "3.2e−9 ± 1.1e−9");
+        assert_eq!(text(0.00012, 0.00003, 20), "1.2e−4 ± 3.0e−5");
         assert_eq!(text(0.0, 0.0, 20), "0 ± 0");
         assert_eq!(text(-0.001, 0.21, 20), "0.00 ± 0.21");
     }

@@ -126,7 +126,7 @@ fn cell(estimate: Option<Estimate>, is_best: bool, with_count: bool, width: Opti
     let Some(estimate) = estimate else { return "<td>–</td>".into() };
     let (mean, error) = mean_and_error(&estimate);
     let mean = if is_best { format!("<b>{mean}</b>") } else { mean };
-    let error = error.map_or_else(String::new, |error| format!(" <span>± {error}</span>"));
+    let error = error.map_or_else(String::new, |error| format!("\u{202f}<span>±\u{202f}{error}</span>"));
     let width = width.map_or_else(String::new, |width| format!(" <small>β {width}</small>"));
     let count = if with_count { format!(" <small>n={}</small>", estimate.count) } else { String::new() };
     format!("<td>{mean}{error}{width}{count}</td>")
@@ -252,7 +252,7 @@ pub(crate) fn paired(view: &View<'_>, coverage: &Coverage, group: &Group, metric
 fn paired_cell(found: Option<&Difference>, coverage: &Coverage) -> String {
     let Some(Difference { estimate, verdict }) = found else { return "<td>–</td>".into() };
     let (mean, error) = mean_and_error(estimate);
-    let error = error.map_or_else(String::new, |error| format!(" <span>± {error}</span>"));
+    let error = error.map_or_else(String::new, |error| format!("\u{202f}<span>±\u{202f}{error}</span>"));
     let uneven = coverage.is_uneven() || estimate.count != coverage.seeds[1];
     let count = if uneven { format!(" <small>n={}</small>", estimate.count) } else { String::new() };
     format!("<td class=\"{}\">{} {mean}{error}{count}</td>", verdict.name(), verdict.sign())

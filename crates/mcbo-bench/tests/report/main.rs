@@ -126,16 +126,22 @@ fn the_best_is_bold_and_wins_are_marked() {
     };
     assert_eq!(
         row("Average reward over the rounds", "MCBO default"),
-        "<td><b>0.88</b> <span>± 0.12</span></td>"
+        "<td><b>0.88</b>\u{202f}<span>±\u{202f}0.12</span></td>"
     );
-    assert_eq!(row("Average reward over the rounds", "random"), "<td>0.312 <span>± 0.062</span></td>");
+    assert_eq!(
+        row("Average reward over the rounds", "random"),
+        "<td>0.312\u{202f}<span>±\u{202f}0.062</span></td>"
+    );
     // Of regrets the least is best; random: 2 − 0.75 and 2 − 0.5.
-    assert_eq!(row("Cumulative regret", "MCBO default"), "<td><b>0.25</b> <span>± 0.25</span></td>");
-    assert_eq!(row("Cumulative regret", "random"), "<td>1.38 <span>± 0.12</span></td>");
+    assert_eq!(
+        row("Cumulative regret", "MCBO default"),
+        "<td><b>0.25</b>\u{202f}<span>±\u{202f}0.25</span></td>"
+    );
+    assert_eq!(row("Cumulative regret", "random"), "<td>1.38\u{202f}<span>±\u{202f}0.12</span></td>");
     // Who computes nothing is not the fastest.
     assert!(row("Milliseconds per suggestion", "MCBO default").contains("<b>1.50</b>"));
     assert!(!row("Milliseconds per suggestion", "random").contains("<b>"));
-    assert!(html.contains("<td class=\"win\">▲ 0.38 <span>± 0.12</span></td>"));
+    assert!(html.contains("<td class=\"win\">▲ 0.38\u{202f}<span>±\u{202f}0.12</span></td>"));
 }
 
 #[test]

@@ -114,7 +114,7 @@ impl Figure {
 }
 
 /// Lines of entries that are not wider than there is room for.
-fn wrap<'a, T>(entries: &'a [(T, f64)], room: f64) -> Vec<&'a [(T, f64)]> {
+fn wrap<T>(entries: &[(T, f64)], room: f64) -> Vec<&[(T, f64)]> {
     let mut lines = Vec::new();
     let (mut start, mut used) = (0, 0.0);
     for (place, (_, width)) in entries.iter().enumerate() {

@@ -96,7 +96,7 @@ fn mean_of(estimates: &[Estimate]) -> Option<Estimate> {
 /// Tasks that are shown one by one, and kinds of random tasks that are averaged.
 fn groups(tasks: &[Task]) -> (Vec<Group>, Vec<Group>) {
     if tasks.len() <= MOST_PANELS {
-        let all = Group { key: "all".into(), title: "All tasks".into(), tasks: (0..tasks.len()).collect() };
+        let all = Group { key: "all".into(), title: "all tasks".into(), tasks: (0..tasks.len()).collect() };
         return (vec![all], Vec::new());
     }
     let (known, random): (Vec<usize>, Vec<usize>) =
@@ -113,7 +113,7 @@ fn groups(tasks: &[Task]) -> (Vec<Group>, Vec<Group>) {
     let main = if known.is_empty() {
         Vec::new()
     } else {
-        vec![Group { key: "paper".into(), title: "The paper’s tasks".into(), tasks: known }]
+        vec![Group { key: "paper".into(), title: "the paper’s tasks".into(), tasks: known }]
     };
     (main, kinds)
 }

@@ -2,6 +2,8 @@
 
 mod bench;
 mod oracle;
+mod peers;
+mod python;
 mod run;
 mod test;
 
@@ -23,7 +25,7 @@ enum Failure {
     Failed(String),
 }
 
-const CHORES: [Chore; 3] = [
+const CHORES: [Chore; 4] = [
     Chore {
         name: "test",
         options: "[--fast] [--verbose]",
@@ -42,12 +44,18 @@ const CHORES: [Chore; 3] = [
         about: "makes the reference figures of mcbo-gp again, with Python in .venv; --check only compares",
         run: oracle::run,
     },
+    Chore {
+        name: "peers",
+        options: "[--seeds N] [--rounds N]",
+        about: "times and rewards beside BoTorch, Optuna and egobox, with Python in .venv-peers; 20 minutes",
+        run: peers::run,
+    },
 ];
 
 fn chores() -> String {
     let line = |chore: &Chore| {
         let call = format!("{} {}", chore.name, chore.options);
-        format!("  {call:<27} {}\n", chore.about)
+        format!("  {call:<30} {}\n", chore.about)
     };
     format!("usage: cargo xtask CHORE\n\n{}", CHORES.iter().map(line).collect::<String>())
 }

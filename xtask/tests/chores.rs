@@ -11,7 +11,7 @@ fn without_a_chore_all_are_listed() {
     let output = xtask(&[]);
     let listed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
-    for chore in ["test", "bench", "oracle"] {
+    for chore in ["test", "bench", "oracle", "peers"] {
         let lines = listed.lines().filter(|line| line.starts_with(&format!("  {chore} "))).count();
         assert_eq!(lines, 1, "{chore} has one line in:\n{listed}");
     }
@@ -27,10 +27,20 @@ fn an_unknown_chore_lists_them_too_and_is_bad_usage() {
 
 #[test]
 fn an_unknown_option_is_bad_usage_before_anything_runs() {
-    for chore in ["test", "oracle"] {
+    for chore in ["test", "oracle", "peers"] {
         let output = xtask(&[chore, "--quickly"]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2));
         assert!(said.contains("hint:") && said.contains("\"--quickly\""), "{said}");
+    }
+}
+
+#[test]
+fn a_count_of_peers_that_is_no_count_is_bad_usage_too() {
+    for wrong in [&["peers", "--seeds"][..], &["peers", "--rounds", "0"], &["peers", "--seeds", "many"]] {
+        let output = xtask(wrong);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said.contains("hint:") && said.contains(wrong[1]), "{said}");
     }
 }

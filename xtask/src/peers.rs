@@ -1,0 +1,43 @@
+//! Times and rewards beside other libraries, measured in one session.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::Failure;
+use crate::python::environment;
+use crate::run::{Step, cargo, root};
+
+const FOLDER: &str = "xtask/peers";
+
+/// Builds our side, makes a virtual environment with the peers and runs the comparison in it.
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    check(arguments)?;
+    let folder = Path::new(FOLDER);
+    Step {
+        name: "build",
+        command: cargo(&["build", "--release", "--package", "mcbo-bench", "--example", "peers"]),
+        hint: "mend what the compiler names above",
+    }
+    .run(false)?;
+    let python = environment(".venv-peers", &folder.join("requirements.txt"))?;
+    let mut compare = Command::new(python);
+    compare.arg(folder.join("peers.py")).args(arguments).current_dir(root());
+    let hint = "look at what the script or a library says above; nothing was written";
+    Step { name: "peers", command: compare, hint }.run(true)
+}
+
+/// Refuses what the script would refuse, before anything is built or installed.
+fn check(arguments: &[String]) -> Result<(), Failure> {
+    let hint = "hint: it knows --seeds N and --rounds N, numbers from 1";
+    let mut rest = arguments.iter();
+    while let Some(option) = rest.next() {
+        if !["--seeds", "--rounds"].contains(&option.as_str()) {
+            return Err(Failure::Usage(format!("peers has no option {option:?}\n{hint}")));
+        }
+        let value = rest.next().map_or("", String::as_str);
+        if !value.parse::<u32>().is_ok_and(|count| count > 0) {
+            return Err(Failure::Usage(format!("{option} cannot be {value:?}\n{hint}")));
+        }
+    }
+    Ok(())
+}

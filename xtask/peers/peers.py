@@ -376,7 +376,8 @@ Not alike, and why:
   Gamma(2, 0.15) on the variance, constant mean, noise of {NOISE:g} of the variance. Optuna has priors of its own,
   egobox none.
 - Every library searches its criterion with its own budget: BoTorch with that of its tutorials, 512 points and 10
-  starts; mcbo with 672 and 24 in six dimensions. UCB is `μ + {BETA} σ` (BoTorch's beta is {BETA**2:g}).
+  starts; mcbo with 672 and 24 in six dimensions, and starts at the two best trials as well.
+  UCB is `μ + {BETA} σ` (BoTorch's beta is {BETA**2:g}).
 - The libraries are called from Python; the interpreter's share is theirs, as it is for their users. Reading and
   writing the pipe, and evaluating the task, count for nobody.
 

@@ -9,17 +9,17 @@ use crate::run::{Step, cargo, root};
 
 const FOLDER: &str = "xtask/peers";
 
-/// Builds our side, makes a virtual environment with the peers and runs the comparison in it.
+/// Makes a virtual environment with the peers, builds our side and runs the comparison.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     check(arguments)?;
     let folder = Path::new(FOLDER);
+    let python = environment(".venv-peers", &folder.join("requirements.txt"))?;
     Step {
         name: "build",
         command: cargo(&["build", "--release", "--package", "mcbo-bench", "--example", "peers"]),
         hint: "mend what the compiler names above",
     }
     .run(false)?;
-    let python = environment(".venv-peers", &folder.join("requirements.txt"))?;
     let mut compare = Command::new(python);
     compare.arg(folder.join("peers.py")).args(arguments).current_dir(root());
     let hint = "look at what the script or a library says above; nothing was written";

@@ -55,7 +55,7 @@ impl Default for SearchSettings {
         Self {
             screened: 96,
             starts: 6,
-            ascent: Ascent::QuasiNewton(Stages { first: 12, finalists: 4, second: 60 }),
+            ascent: Ascent::QuasiNewton(Stages { first: 12, finalists: 3, second: 40 }),
             samples: 16,
             screening_samples: 4,
             ranking_samples: 128,

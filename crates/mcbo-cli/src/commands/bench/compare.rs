@@ -1,16 +1,17 @@
 //! Comparisons: a grid of runs, the paper's grid, and the report of either.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use mcbo_bench::report::{self, About};
 use mcbo_bench::{
     EXTRA_TASKS, Entrant, Estimate, Job, Metric, PAPER_TASKS, Results, RunResult, Shard, Task, applies, jobs,
     merge, paper_methods,
 };
 
-use super::folder::Folder;
+use super::folder::{Call, Folder};
 use super::sweep::{Outcome, bar, sweep};
 use super::task;
 use crate::cli::{BenchDiff, BenchPaper, BenchReport, BenchRun, Suite};
@@ -181,18 +182,47 @@ pub fn paper(arguments: &BenchPaper) -> Result<ExitCode> {
 }
 
 /// `mcbo bench report`.
-pub fn report(arguments: &BenchReport) -> Result<ExitCode> {
+pub fn report_of(arguments: &BenchReport) -> Result<ExitCode> {
     let folders: Vec<Folder> = arguments.folders.iter().cloned().map(Folder).collect();
     let out = arguments.out.clone().unwrap_or_else(|| arguments.folders[0].clone());
     make_report(&folders, &out, &Talk::new(arguments.quiet))
 }
 
-/// Writes the report of the runs in some folders.
-fn make_report(folders: &[Folder], out: &std::path::Path, talk: &Talk) -> Result<ExitCode> {
+/// Writes the report of the runs in some folders, and says where it is and what is in it.
+fn make_report(folders: &[Folder], out: &Path, talk: &Talk) -> Result<ExitCode> {
+    for Folder(folder) in folders {
+        if !folder.join("runs").is_dir() {
+            return Err(BadInput::new(
+                format!("{} has no runs", folder.display()),
+                "name a folder that `mcbo bench paper` or `mcbo bench run --out` wrote",
+            )
+            .into());
+        }
+    }
     let archives: Vec<_> = folders.iter().map(Folder::archive).collect();
     let results = Results::new(merge(&archives)?)?;
-    let _ = (out, talk);
+    let mut calls: Vec<Call> = folders.iter().flat_map(Folder::calls).collect();
+    calls.dedup();
+    let each = |of: fn(&Call) -> &String| {
+        let mut seen: Vec<String> = Vec::new();
+        for call in &calls {
+            if !seen.contains(of(call)) {
+                seen.push(of(call).clone());
+            }
+        }
+        seen
+    };
+    let about = About {
+        title: "Model-based causal Bayesian optimisation: a comparison".into(),
+        command: each(|call| &call.command).join("\n"),
+        version: each(|call| &call.version).join(", "),
+        machine: each(|call| &call.machine),
+        date: each(|call| &call.date).join(", "),
+        notes: Vec::new(),
+    };
+    let written = report::write(&results, &about, out)?;
     summary(&results)?;
+    talk.note(&format!("{}, with figures and CSV beside it", written.report.display()));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -26,7 +26,7 @@ pub fn run(arguments: &Bench) -> Result<ExitCode> {
         BenchCommand::Eval(arguments) => eval(arguments),
         BenchCommand::Run(arguments) => compare::run(arguments),
         BenchCommand::Paper(arguments) => compare::paper(arguments),
-        BenchCommand::Report(arguments) => compare::report(arguments),
+        BenchCommand::Report(arguments) => compare::report_of(arguments),
         BenchCommand::Diff(arguments) => compare::diff(arguments),
     }
 }

@@ -107,7 +107,7 @@ impl Archive {
         let record = Record {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
-            settings: job.entrant.settings.clone(),
+            settings: settings(job),
             run: run.clone(),
         };
         // Another process may be at the same run: each writes a file of its own name.
@@ -136,7 +136,7 @@ impl Archive {
             Err(error) => return Stored::Useless(error.to_string()),
         };
         let shown = path.display();
-        if record.settings != job.entrant.settings {
+        if record.settings != settings(job) {
             return Stored::Useless(format!("{shown} was made with other settings"));
         }
         if record.run.rounds.len() != job.rounds {
@@ -193,6 +193,14 @@ pub fn merge(archives: &[Archive]) -> Result<Vec<RunResult>, ArchiveError> {
         }
     }
     Ok(runs.into_values().map(|(_, run)| run).collect())
+}
+
+/// What a run depends on beside the names: the method's settings, and the problem of a task of one's own.
+fn settings(job: &Job<'_>) -> String {
+    match job.task.fingerprint() {
+        Some(problem) => format!("{}-{problem}", job.entrant.settings),
+        None => job.entrant.settings.clone(),
+    }
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, ArchiveError> {

@@ -16,6 +16,20 @@ pub enum BenchError {
         /// The names that exist.
         known: String,
     },
+    /// A task of one's own has the name of another.
+    #[error("there is a task {name:?} already; hint: give the problem another name")]
+    TakenName {
+        /// The name.
+        name: String,
+    },
+    /// A task of one's own has a name that is no file name.
+    #[error(
+        "{name:?} cannot be the name of a task; hint: give the problem a name of letters, digits, dashes, dots and underscores"
+    )]
+    UnfitName {
+        /// The name.
+        name: String,
+    },
     /// No method has this name.
     #[error(
         "there is no method {name:?}; hint: a method is a strategy with its settings, such as mcbo, mcbo-paper-0.5 or eifn-paper"

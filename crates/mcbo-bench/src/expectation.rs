@@ -25,14 +25,17 @@ pub(crate) enum Expectation {
     Quadrature(&'static [(&'static str, usize)]),
     /// The mean of this many samples, the same noise for all interventions.
     Samples(usize),
+    /// The mean of this many experiments on the simulator, whatever in it is random, with the same random numbers for all
+    /// interventions. The only one that does not rely on the noise that the problem declares.
+    Simulated(usize),
 }
 
 impl Expectation {
     pub(crate) fn method(self) -> &'static str {
         match self {
-            Expectation::Noiseless => "exact",
+            Expectation::Noiseless | Expectation::Simulated(1) => "exact",
             Expectation::Quadrature(_) => "quadrature",
-            Expectation::Samples(_) => "samples",
+            Expectation::Samples(_) | Expectation::Simulated(_) => "samples",
         }
     }
 }

@@ -78,6 +78,14 @@ impl Metric {
         }
     }
 
+    /// What the width of a confidence band is chosen by where this counts.
+    pub fn curve(self) -> Curve {
+        match self {
+            Self::Best | Self::SimpleRegret => Curve::Best,
+            _ => Curve::Average,
+        }
+    }
+
     /// Whether more is better.
     pub fn higher_is_better(self) -> bool {
         matches!(self, Self::Average | Self::Chosen | Self::Best)
@@ -116,8 +124,8 @@ pub enum Curve {
 pub struct Validated {
     /// The width chosen.
     pub beta: f64,
-    /// Every width with its score: the average reward on all other tasks, on a scale where 0 is the initial design and 1 the
-    /// optimum.
+    /// Every width with its score: the average or best reward on all other tasks, on a scale where 0 is the average of the
+    /// initial design and 1 the optimum.
     pub scores: Vec<(f64, f64)>,
 }
 
@@ -136,6 +144,14 @@ impl Results {
     /// # Errors
     /// If a run is of a task that does not exist.
     pub fn new(runs: Vec<RunResult>) -> Result<Self, BenchError> {
+        Self::with(runs, Task::named)
+    }
+
+    /// The same for tasks that `find` knows by name.
+    ///
+    /// # Errors
+    /// If it does not know one.
+    pub fn with<E>(runs: Vec<RunResult>, find: impl Fn(&str) -> Result<Task, E>) -> Result<Self, E> {
         let mut cells: BTreeMap<(String, String), Vec<RunResult>> = BTreeMap::new();
         for run in runs {
             cells.entry((run.task.clone(), run.method.clone())).or_default().push(run);
@@ -147,7 +163,7 @@ impl Results {
         let mut methods: Vec<String> = cells.keys().map(|(_, method)| method.clone()).collect();
         methods.sort_by(|a, b| method_order(a).partial_cmp(&method_order(b)).expect("widths are finite"));
         methods.dedup();
-        let tasks = tasks.iter().map(|task| Task::named(task)).collect::<Result<_, _>>()?;
+        let tasks = tasks.iter().map(|task| find(task)).collect::<Result<_, _>>()?;
         Ok(Self { tasks, methods, cells })
     }
 
@@ -206,17 +222,22 @@ impl Results {
         (0..=rounds).filter_map(|round| Estimate::of(runs.iter().map(|run| at(run, round)))).collect()
     }
 
-    /// The method's average reward on a scale where 0 is the average of the initial design and 1 the optimum.
-    pub fn share(&self, task: &Task, method: &str) -> Option<f64> {
+    /// The method's average or best reward on a scale where 0 is the average of the initial design and 1 the optimum.
+    pub fn share(&self, task: &Task, method: &str, by: Curve) -> Option<f64> {
         let runs = self.runs(task, method);
-        let average = Estimate::of(runs.iter().map(RunResult::average_reward))?.mean;
+        let reward = match by {
+            Curve::Average => RunResult::average_reward,
+            Curve::Best => RunResult::best_reward,
+        };
+        let average = Estimate::of(runs.iter().map(reward))?.mean;
         let initial = Estimate::of(runs.iter().map(RunResult::initial_average))?.mean;
         Some((average - initial) / (task.optimum() - initial))
     }
 
-    /// The width for a task that does best on average over all *other* tasks, as in the paper; `None` if there is one
-    /// task only, or no run of the strategy with the paper's settings and a fixed width.
-    pub fn validated(&self, task: &Task, strategy: StrategyName) -> Option<Validated> {
+    /// The width for a task that does best on average over all *other* tasks, as in the paper, which chooses one for
+    /// average rewards and one for best rewards; `None` if there is one task only, or no run of the strategy with the
+    /// paper's settings and a fixed width.
+    pub fn validated(&self, task: &Task, strategy: StrategyName, by: Curve) -> Option<Validated> {
         let mut scores = Vec::new();
         for method in self.methods.iter().filter_map(|name| name.parse::<Method>().ok()) {
             let (true, Preset::Paper, Some(beta)) =
@@ -225,7 +246,7 @@ impl Results {
                 continue;
             };
             let others = self.tasks.iter().filter(|other| other.name() != task.name());
-            let shares = others.filter_map(|other| self.share(other, &method.to_string()));
+            let shares = others.filter_map(|other| self.share(other, &method.to_string(), by));
             if let Some(score) = Estimate::of(shares) {
                 scores.push((beta, score.mean));
             }
@@ -235,8 +256,8 @@ impl Results {
     }
 
     /// The name of the method that cross-validation chose for a task, with the paper's settings.
-    pub fn validated_method(&self, task: &Task, strategy: StrategyName) -> Option<String> {
-        let beta = self.validated(task, strategy)?.beta;
+    pub fn validated_method(&self, task: &Task, strategy: StrategyName, by: Curve) -> Option<String> {
+        let beta = self.validated(task, strategy, by)?.beta;
         Some(Method::new(strategy, Preset::Paper, Some(beta)).to_string())
     }
 }

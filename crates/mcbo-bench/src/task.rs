@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use mcbo_core::{Intervention, Noise, Observation, Problem, Simulator};
-use rand::Rng;
+use mcbo_core::{Expr, Intervention, Noise, Observation, Problem, Simulator};
 use rand::distr::{Distribution, StandardUniform};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 use crate::error::BenchError;
@@ -20,6 +21,10 @@ pub(crate) enum Sampling {
     /// Children read their parents without noise; the noise is added to what is reported.
     Measured,
 }
+
+/// Experiments behind an expected reward of a task that brings nothing but a simulator, and the seed of their noise.
+const OWN_SAMPLES: usize = 100_000;
+const OWN_SEED: u64 = 0x5eed;
 
 /// What rewards a task offers: the mean of random interventions, and the best.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +44,8 @@ pub struct Task {
     expectation: Expectation,
     sampling: Sampling,
     known_optimum: Option<f64>,
+    /// Whether rewards are reported in units of the span.
+    relative: bool,
     span: OnceLock<Span>,
     noise: NoiseTable,
     /// The expected reward of doing nothing: the most expensive and the most often asked for.
@@ -64,13 +71,36 @@ impl Task {
             Some(built) => {
                 let problem = built.map_err(|errors| BenchError::Problem { task: name.into(), errors })?;
                 let expectation = Expectation::Samples(scm::SAMPLES);
-                Self::new(name, problem, None, expectation, Sampling::Structural)
+                let task = Self::new(name, problem, None, expectation, Sampling::Structural)?;
+                Ok(Self { relative: true, ..task })
             }
             None => Err(BenchError::UnknownTask {
                 name: name.into(),
                 known: Self::names().collect::<Vec<_>>().join(", "),
             }),
         }
+    }
+
+    /// A task of one's own: a problem with a simulator, under a name that no other task has.
+    ///
+    /// Expected rewards are the means of 100,000 experiments with fixed random numbers, or of one if nothing is random; the
+    /// optimum is the best that a long search finds when it is first asked for.
+    ///
+    /// # Errors
+    /// If the name is that of another task or not fit for a file, or if the problem has no simulator.
+    pub fn own(name: &str, problem: Problem) -> Result<Self, BenchError> {
+        let fit = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) || !name.chars().all(fit) {
+            return Err(BenchError::UnfitName { name: name.into() });
+        }
+        if Self::named(name).is_ok() {
+            return Err(BenchError::TakenName { name: name.into() });
+        }
+        let random = |simulator: &Simulator| {
+            (0..problem.nodes().len()).any(|node| simulator.formulas(node).iter().any(Expr::is_random))
+        };
+        let samples = if problem.simulator().is_some_and(random) { OWN_SAMPLES } else { 1 };
+        Self::new(name, problem, None, Expectation::Simulated(samples), Sampling::Structural)
     }
 
     fn from_entry(entry: &Entry) -> Result<Self, BenchError> {
@@ -95,6 +125,7 @@ impl Task {
             expectation,
             sampling,
             known_optimum,
+            relative: false,
             span: OnceLock::new(),
             noise: NoiseTable::default(),
             observing: OnceLock::new(),
@@ -104,6 +135,12 @@ impl Task {
     /// The task's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Of a task of one's own: changes when its problem does. Others never change.
+    pub(crate) fn fingerprint(&self) -> Option<String> {
+        let own = matches!(self.expectation, Expectation::Simulated(_));
+        own.then(|| format!("{:016x}", protocol::name_hash(&format!("{:?}", self.problem))))
     }
 
     /// The problem, as a strategy sees it.
@@ -121,10 +158,15 @@ impl Task {
         self.known_optimum.is_some()
     }
 
+    /// Whether rewards are reported relative to what the task offers; see [`Self::reported`].
+    pub fn is_relative(&self) -> bool {
+        self.relative
+    }
+
     /// A reward as it is reported: of random tasks 0 is the mean of random interventions and 1 the optimum, so that they can
     /// be averaged; others keep their units. The map is affine: means and running maxima may be mapped as well.
     pub fn reported(&self, reward: f64) -> f64 {
-        if self.optimum_is_known() {
+        if !self.relative {
             return reward;
         }
         let span = self.span();
@@ -158,7 +200,9 @@ impl Task {
             Expectation::Quadrature(points) => {
                 quadrature(&self.problem, &self.simulator, intervention, points)
             }
-            Expectation::Samples(size) => self.sampled_reward(intervention, size),
+            Expectation::Samples(size) | Expectation::Simulated(size) => {
+                self.sampled_reward(intervention, size)
+            }
         }
     }
 
@@ -166,9 +210,18 @@ impl Task {
     pub(crate) fn sampled_reward(&self, intervention: &Intervention, count: usize) -> f64 {
         let size = match self.expectation {
             Expectation::Samples(size) => size,
+            Expectation::Simulated(size) => return self.simulated_reward(intervention, count.min(size)),
             _ => count,
         };
         self.noise.expectation(&self.problem, &self.simulator, intervention, size, count)
+    }
+
+    /// The mean reward of so many experiments, always with the same random numbers.
+    fn simulated_reward(&self, intervention: &Intervention, count: usize) -> f64 {
+        let mut rng = ChaCha8Rng::seed_from_u64(OWN_SEED);
+        let reward = self.problem.slot(self.problem.reward()).start;
+        let total: f64 = (0..count).map(|_| self.sample(intervention, &mut rng)[reward]).sum();
+        self.problem.sign() * total / count as f64
     }
 
     /// Runs one experiment: the values of all nodes at the places of [`Problem::slot`].

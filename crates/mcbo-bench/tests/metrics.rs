@@ -82,16 +82,22 @@ fn the_width_is_chosen_on_other_tasks() {
     all.extend(runs("ackley", -4.0, [0.0, -2.0, -3.0]));
     let results = Results::new(all.clone()).unwrap();
     // With two tasks each gets what is best on the other.
-    assert_eq!(results.validated(&task("dropwave"), StrategyName::Mcbo).unwrap().beta, 0.05);
-    assert_eq!(results.validated(&task("ackley"), StrategyName::Mcbo).unwrap().beta, 5.0);
+    assert_eq!(results.validated(&task("dropwave"), StrategyName::Mcbo, Curve::Average).unwrap().beta, 0.05);
+    assert_eq!(results.validated(&task("ackley"), StrategyName::Mcbo, Curve::Average).unwrap().beta, 5.0);
     all.extend(runs("alpine2", 0.0, [0.0, 381.149094, 0.0]));
     let results = Results::new(all).unwrap();
-    let chosen = results.validated(&task("ackley"), StrategyName::Mcbo).unwrap();
+    let chosen = results.validated(&task("ackley"), StrategyName::Mcbo, Curve::Average).unwrap();
     assert_eq!(chosen.beta, 0.5);
     // The initial design is half of every average: shares (0.1 + 0)/2, (0.2 + 0.5)/2, (0.5 + 0)/2.
     for ((beta, score), expected) in chosen.scores.iter().zip([(0.05, 0.05), (0.5, 0.35), (5.0, 0.25)]) {
         assert!(*beta == expected.0 && (score - expected.1).abs() < 1e-12, "{:?}", chosen.scores);
     }
-    assert_eq!(results.validated_method(&task("ackley"), StrategyName::Mcbo).unwrap(), "mcbo-paper-0.5");
-    assert_eq!(results.validated(&task("ackley"), StrategyName::Ucb), None);
+    assert_eq!(
+        results.validated_method(&task("ackley"), StrategyName::Mcbo, Curve::Average).unwrap(),
+        "mcbo-paper-0.5"
+    );
+    assert_eq!(results.validated(&task("ackley"), StrategyName::Ucb, Curve::Average), None);
+    // The best reward is the chosen one itself: (0.2 + 0)/2, (0.4 + 1)/2, (1 + 0)/2.
+    let best = results.validated(&task("ackley"), StrategyName::Mcbo, Curve::Best).unwrap();
+    assert!((best.scores[1].1 - 0.7).abs() < 1e-12 && (best.scores[2].1 - 0.5).abs() < 1e-12, "{best:?}");
 }

@@ -112,14 +112,16 @@ fn summary(view: &View<'_>) -> String {
 }
 
 fn beta(view: &View<'_>) -> String {
-    let mut out = String::from("strategy,task,beta,score,chosen\n");
+    let mut out = String::from("strategy,task,by,beta,score,chosen\n");
     for strategy in WITH_WIDTH {
-        for task in view.tasks() {
-            let Some(validated) = view.results.validated(task, strategy) else { continue };
+        let cases = view.tasks().iter().flat_map(|task| [(task, Curve::Average), (task, Curve::Best)]);
+        for (task, by) in cases {
+            let Some(validated) = view.results.validated(task, strategy, by) else { continue };
+            let by = if by == Curve::Average { Metric::Average } else { Metric::Best }.name();
             for (beta, score) in &validated.scores {
                 let chosen = *beta == validated.beta;
                 let (strategy, task) = (strategy.as_str(), field(task.name()));
-                line(&mut out, format_args!("{strategy},{task},{beta},{score},{chosen}"));
+                line(&mut out, format_args!("{strategy},{task},{by},{beta},{score},{chosen}"));
             }
         }
     }
@@ -141,7 +143,7 @@ fn paired(view: &View<'_>) -> String {
                         "{},{},{},{},{},{}",
                         field(of.name()),
                         field(&rival.key),
-                        field(rival.method(task).unwrap_or_default()),
+                        field(rival.method(task, metric.curve()).unwrap_or_default()),
                         metric.name(),
                         fields(&found.estimate),
                         found.verdict.name()

@@ -69,7 +69,7 @@ pub(crate) fn rivals<'a>(view: &'a View<'_>) -> impl Iterator<Item = &'a Series>
 
 /// The default minus a rival, over the seeds that both have.
 pub(crate) fn difference(view: &View<'_>, rival: &Series, task: usize, metric: Metric) -> Option<Difference> {
-    let other = rival.method(task)?;
+    let other = rival.method(task, metric.curve())?;
     let estimate = view.results.paired(&view.tasks()[task], DEFAULT, other, metric)?;
     Some(Difference { estimate, verdict: Verdict::of(&estimate, metric) })
 }

@@ -1,7 +1,7 @@
 //! What is compared: a line in figures, a row in tables.
 
 use crate::method::{Method, Preset, StrategyName};
-use crate::metrics::Results;
+use crate::metrics::{Curve, Results};
 use crate::task::Task;
 
 /// The sign at the points of a line.
@@ -77,18 +77,21 @@ pub(crate) struct Series {
     pub(crate) label: String,
     pub(crate) style: Style,
     source: Source,
-    /// The method that stands for the series on each task; none where it has no runs.
-    methods: Vec<Option<String>>,
+    /// The method that stands for the series on each task, where average and where best rewards count; none where it has
+    /// no runs.
+    methods: [Vec<Option<String>>; 2],
 }
 
 impl Series {
     fn new(results: &Results, source: Source, label: String, style: Style) -> Self {
-        let chosen = |task: &Task| match &source {
+        let chosen = |task: &Task, by: Curve| match &source {
             Source::Method(name) => Some(name.clone()),
-            Source::Validated(strategy) => results.validated_method(task, *strategy),
+            Source::Validated(strategy) => results.validated_method(task, *strategy, by),
         };
-        let present = |task: &Task| chosen(task).filter(|name| !results.runs(task, name).is_empty());
-        let methods = results.tasks().iter().map(present).collect();
+        let methods = [Curve::Average, Curve::Best].map(|by| {
+            let present = |task: &Task| chosen(task, by).filter(|name| !results.runs(task, name).is_empty());
+            results.tasks().iter().map(present).collect()
+        });
         let key = match &source {
             Source::Method(name) => name.clone(),
             Source::Validated(strategy) => format!("{}-cv", strategy.as_str()),
@@ -96,9 +99,9 @@ impl Series {
         Self { key, label, style, source, methods }
     }
 
-    /// The method on a task, by the task's place among the results'.
-    pub(crate) fn method(&self, task: usize) -> Option<&str> {
-        self.methods[task].as_deref()
+    /// The method on a task, by the task's place among the results', where this kind of reward counts.
+    pub(crate) fn method(&self, task: usize, by: Curve) -> Option<&str> {
+        self.methods[by as usize][task].as_deref()
     }
 
     /// Whether other methods stand for it on other tasks.
@@ -136,8 +139,9 @@ pub(crate) struct Field {
 
 impl Field {
     pub(crate) fn of(results: &Results) -> Self {
-        let can_validate =
-            |strategy| results.tasks().iter().any(|task| results.validated(task, strategy).is_some());
+        let can_validate = |strategy| {
+            results.tasks().iter().any(|task| results.validated(task, strategy, Curve::Average).is_some())
+        };
         let validated: Vec<StrategyName> =
             WITH_WIDTH.into_iter().filter(|&strategy| can_validate(strategy)).collect();
         let mut field = Self { contestants: Vec::new(), widths: Vec::new() };

@@ -1,7 +1,7 @@
 //! Tables of a page: means with the best in bold, widths by cross-validation, and differences.
 
 use crate::method::{Method, StrategyName};
-use crate::metrics::{Estimate, Metric};
+use crate::metrics::{Curve, Estimate, Metric};
 
 use super::coverage::Coverage;
 use super::numbers::{escape, fixed, mean_and_error, short, shorten};
@@ -46,10 +46,10 @@ impl Columns<'_> {
     }
 
     /// The width that stands behind a cell.
-    fn width(&self, series: &Series, column: usize) -> Option<f64> {
+    fn width(&self, series: &Series, column: usize, metric: Metric) -> Option<f64> {
         match self {
             Self::Tasks(group) if series.is_validated() => {
-                series.method(group.tasks[column])?.parse::<Method>().ok()?.beta()
+                series.method(group.tasks[column], metric.curve())?.parse::<Method>().ok()?.beta()
             }
             _ => None,
         }
@@ -109,7 +109,12 @@ pub(crate) fn metric(view: &View<'_>, coverage: &Coverage, columns: &Columns<'_>
         for (column, estimate) in estimates[row].iter().enumerate() {
             let is_best = winners[column].get(row).copied().unwrap_or(false);
             let estimate = estimate.map(|estimate| shown(estimate, metric));
-            out.push_str(&cell(estimate, is_best, coverage.is_uneven(), columns.width(series, column)));
+            out.push_str(&cell(
+                estimate,
+                is_best,
+                coverage.is_uneven(),
+                columns.width(series, column, metric),
+            ));
         }
         out.push_str("</tr>\n");
     }
@@ -168,11 +173,11 @@ pub(crate) fn glance(view: &View<'_>) -> String {
 }
 
 /// The scores behind the widths that were chosen; `None` if nothing could be chosen.
-pub(crate) fn validated(view: &View<'_>, strategy: StrategyName) -> Option<String> {
+pub(crate) fn validated(view: &View<'_>, strategy: StrategyName, by: Curve) -> Option<String> {
     let rows: Vec<_> = view
         .tasks()
         .iter()
-        .filter_map(|task| Some((task.name(), view.results.validated(task, strategy)?)))
+        .filter_map(|task| Some((task.name(), view.results.validated(task, strategy, by)?)))
         .collect();
     let mut betas: Vec<f64> =
         rows.iter().flat_map(|(_, found)| &found.scores).map(|(beta, _)| *beta).collect();

@@ -49,7 +49,7 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn estimate(&self, series: &Series, task: usize, metric: Metric) -> Option<Estimate> {
-        self.results.estimate(&self.tasks()[task], series.method(task)?, metric)
+        self.results.estimate(&self.tasks()[task], series.method(task, metric.curve())?, metric)
     }
 
     /// The mean over the tasks of a group, if the series has runs on all of them.
@@ -63,7 +63,7 @@ impl<'a> View<'a> {
 
     pub(crate) fn curve(&self, series: &Series, task: usize, curve: Curve) -> Vec<Estimate> {
         series
-            .method(task)
+            .method(task, curve)
             .map_or_else(Vec::new, |method| self.results.curve(&self.tasks()[task], method, curve))
     }
 
@@ -100,7 +100,7 @@ fn groups(tasks: &[Task]) -> (Vec<Group>, Vec<Group>) {
         return (vec![all], Vec::new());
     }
     let (known, random): (Vec<usize>, Vec<usize>) =
-        (0..tasks.len()).partition(|&task| tasks[task].optimum_is_known());
+        (0..tasks.len()).partition(|&task| !tasks[task].is_relative());
     let mut kinds: Vec<Group> = Vec::new();
     for task in random {
         let name = tasks[task].name();

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::mcbo;
+use crate::{mcbo, mcbo_in};
 
 #[test]
 fn tasks_are_listed_with_their_optima() {
@@ -192,4 +192,73 @@ fn killed_twenty_times_the_results_are_those_of_an_undisturbed_run() {
         parts.extend(runs);
     }
     assert_eq!(parts, calm);
+}
+
+#[test]
+fn the_paper_in_small_parts_and_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let part = |shard: &str, more: &[&str]| {
+        let usual = ["bench", "paper", "--seeds", "0..1", "--rounds", "1", "--shard", shard];
+        mcbo_in(at, &usual.iter().chain(more).copied().collect::<Vec<_>>()).with_code(0)
+    };
+    let first = part("1/2", &["--out", "here"]);
+    assert!(first.stderr.contains("48 runs of other parts are not in here yet"), "{}", first.stderr);
+    assert_eq!(first.stdout, "");
+    let second = part("2/2", &["--out", "there"]);
+    assert!(second.stderr.contains("48 runs of other parts"), "{}", second.stderr);
+    let report = mcbo_in(at, &["bench", "report", "here", "there", "--out", "all"]).with_code(0);
+    assert!(report.stdout.contains("rosenbrock-noisy") && report.stdout.contains("mcbo-paper-0.05"));
+    let page = std::fs::read_to_string(at.join("all/report.html")).unwrap();
+    assert!(page.contains("mcbo bench paper --seeds 0..1 --rounds 1 --shard 1/2 --out here"));
+    for file in
+        ["runs.csv", "curves.csv", "summary.csv", "beta.csv", "paired.csv", "figures/average-reward.png"]
+    {
+        assert!(std::fs::metadata(at.join("all").join(file)).unwrap().len() > 500, "{file}");
+    }
+    let runs = std::fs::read_to_string(at.join("all/runs.csv")).unwrap();
+    assert_eq!(runs.lines().count(), 1 + 96);
+    // Done already: nothing is run, and the report of the whole comes without being asked for.
+    let copied = std::process::Command::new("cp").args(["-r", "there/runs", "here"]).current_dir(at).status();
+    assert!(copied.unwrap().success());
+    let again = part("1/2", &["--out", "here"]);
+    assert!(again.stderr.contains("48 of 48 runs are there already"), "{}", again.stderr);
+    assert!(again.stderr.contains("report.html"), "{}", again.stderr);
+    let diff = mcbo_in(at, &["bench", "diff", "here", "there"]).with_code(0);
+    assert!(diff.stdout.contains("0 ± 0"), "{}", diff.stdout);
+    let nothing = mcbo_in(at, &["bench", "report", "nowhere"]).with_code(2);
+    assert!(nothing.stderr.contains("nowhere has no runs"), "{}", nothing.stderr);
+}
+
+#[test]
+fn a_file_of_ones_own_is_a_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let file = |optimum: &str| {
+        let text = format!(
+            "name = \"mine\"\nmaximize = \"y\"\n[nodes.x]\nactions = [\"a\"]\nnoise = \"none\"\n[nodes.y]\nparents = [\"x\"]\n\
+             [actions.a]\nrange = [0, 1]\n[simulator]\nx = \"2 * a\"\ny = \"3 - (x - {optimum})^2 + normal(0, 0.1)\"\n"
+        );
+        std::fs::write(at.join("mine.toml"), text).unwrap();
+    };
+    file("1");
+    let reward = |a: &str| {
+        let all = ["bench", "eval", "--task", "mine.toml", "--actions", a, "--json"];
+        let answer = mcbo_in(at, &all).with_code(0).json().remove(0);
+        assert_eq!(answer["method"], "samples");
+        answer["expected_reward"].as_f64().unwrap()
+    };
+    // The noise has mean 0 and 100,000 samples: an error of 0.0003.
+    assert!((reward("0.5") - 3.0).abs() < 2e-3 && (reward("1") - 2.0).abs() < 2e-3);
+    let run = ["bench", "run", "--task", "mine.toml", "--rounds", "3", "--seeds", "0..2", "--out", "out"];
+    let table = mcbo_in(at, &run).with_code(0);
+    assert!(table.stdout.contains("mine"), "{}", table.stdout);
+    // The file is kept: the report needs it no more. Changed, its runs are made again.
+    std::fs::remove_file(at.join("mine.toml")).unwrap();
+    mcbo_in(at, &["bench", "report", "out"]).with_code(0);
+    file("0.5");
+    let again = mcbo_in(at, &run).with_code(0);
+    assert!(again.stderr.contains("other settings, and 1 more"), "{}", again.stderr);
+    let same = mcbo_in(at, &run).with_code(0);
+    assert!(same.stderr.contains("2 of 2 runs are there already"), "{}", same.stderr);
 }

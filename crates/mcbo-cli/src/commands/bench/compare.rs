@@ -47,6 +47,9 @@ pub fn run(arguments: &BenchRun) -> Result<ExitCode> {
     let folder = arguments.out.clone().map(Folder);
     if let Some(folder) = &folder {
         folder.note_call()?;
+        for file in own_files(&arguments.task) {
+            folder.keep_task(task(file)?.name(), file)?;
+        }
     }
     let archive = folder.as_ref().map(Folder::archive);
     let threads = arguments.threads.unwrap_or_else(all_cores);
@@ -58,13 +61,30 @@ pub fn run(arguments: &BenchRun) -> Result<ExitCode> {
     };
     let outcome = sweep(&jobs, archive.as_ref(), threads, &talk, write)?;
     if !arguments.json {
-        summary(&Results::new(outcome.runs.into_iter().flatten().collect())?)?;
+        let runs = outcome.runs.into_iter().flatten().collect();
+        summary(&Results::with(runs, |name| find(&arguments.task, name))?)?;
     }
     Ok(if outcome.interrupted { ExitCode::from(interrupt::EXIT) } else { ExitCode::SUCCESS })
 }
 
+/// Names that are files of one's own.
+fn own_files(names: &[String]) -> impl Iterator<Item = &String> {
+    names.iter().filter(|name| name.ends_with(".toml"))
+}
+
+/// The task of that name among those that were asked for.
+fn find(asked: &[String], name: &str) -> Result<Task> {
+    for file in own_files(asked) {
+        let own = task(file)?;
+        if own.name() == name {
+            return Ok(own);
+        }
+    }
+    task(name)
+}
+
 /// The tasks by name, each once; `paper` and `extra` are suites.
-fn tasks(names: &[String]) -> Result<Vec<Task>, BadInput> {
+fn tasks(names: &[String]) -> Result<Vec<Task>> {
     let mut all: Vec<&str> = Vec::new();
     for name in names {
         match name.as_str() {
@@ -188,19 +208,28 @@ pub fn report_of(arguments: &BenchReport) -> Result<ExitCode> {
     make_report(&folders, &out, &Talk::new(arguments.quiet))
 }
 
+/// A task by its name, or one's own whose file is kept in one of the folders.
+fn task_in(folders: &[Folder], name: &str) -> Result<Task> {
+    let kept = folders.iter().map(|folder| folder.task_file(name)).find(|file| file.is_file());
+    kept.map_or_else(|| task(name), |file| task(&file.display().to_string()))
+}
+
+/// Whether there is anything in the folders.
+fn check(folders: &[Folder]) -> Result<(), BadInput> {
+    match folders.iter().find(|Folder(folder)| !folder.join("runs").is_dir()) {
+        None => Ok(()),
+        Some(Folder(folder)) => Err(BadInput::new(
+            format!("{} has no runs", folder.display()),
+            "name a folder that `mcbo bench paper` or `mcbo bench run --out` wrote",
+        )),
+    }
+}
+
 /// Writes the report of the runs in some folders, and says where it is and what is in it.
 fn make_report(folders: &[Folder], out: &Path, talk: &Talk) -> Result<ExitCode> {
-    for Folder(folder) in folders {
-        if !folder.join("runs").is_dir() {
-            return Err(BadInput::new(
-                format!("{} has no runs", folder.display()),
-                "name a folder that `mcbo bench paper` or `mcbo bench run --out` wrote",
-            )
-            .into());
-        }
-    }
+    check(folders)?;
     let archives: Vec<_> = folders.iter().map(Folder::archive).collect();
-    let results = Results::new(merge(&archives)?)?;
+    let results = Results::with(merge(&archives)?, |name| task_in(folders, name))?;
     let mut calls: Vec<Call> = folders.iter().flat_map(Folder::calls).collect();
     calls.dedup();
     let each = |of: fn(&Call) -> &String| {
@@ -228,8 +257,11 @@ fn make_report(folders: &[Folder], out: &Path, talk: &Talk) -> Result<ExitCode> 
 
 /// `mcbo bench diff`.
 pub fn diff(arguments: &BenchDiff) -> Result<ExitCode> {
-    let read =
-        |folder: &PathBuf| -> Result<Results> { Ok(Results::new(Folder(folder.clone()).archive().runs()?)?) };
+    let read = |folder: &PathBuf| {
+        let folder = [Folder(folder.clone())];
+        check(&folder)?;
+        Results::with(folder[0].archive().runs()?, |name| task_in(&folder, name))
+    };
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
     let mut table = Table::new([
         ("task", Align::Left),

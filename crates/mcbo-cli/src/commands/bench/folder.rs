@@ -35,6 +35,25 @@ impl Folder {
         self.0.join("calls.jsonl")
     }
 
+    /// Where a task of one's own is kept, so that a report can be made without its file.
+    pub fn task_file(&self, name: &str) -> PathBuf {
+        self.0.join("tasks").join(format!("{name}.toml"))
+    }
+
+    /// Keeps the file of a task of one's own.
+    pub fn keep_task(&self, name: &str, file: &str) -> Result<()> {
+        let kept = self.task_file(name);
+        let copy = || {
+            fs::create_dir_all(self.0.join("tasks"))?;
+            // From a kept file itself: nothing to do, and copying would empty it.
+            if kept.canonicalize().ok() != Path::new(file).canonicalize().ok() {
+                fs::copy(file, &kept)?;
+            }
+            io::Result::Ok(())
+        };
+        copy().with_context(|| format!("cannot write {}", kept.display()))
+    }
+
     /// Notes that this program is about to make runs.
     pub fn note_call(&self) -> Result<()> {
         fs::create_dir_all(&self.0).with_context(|| format!("cannot make {}", self.0.display()))?;

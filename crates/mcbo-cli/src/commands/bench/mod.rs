@@ -17,7 +17,7 @@ use crate::cli::{Bench, BenchCommand, BenchEval, BenchList};
 use crate::failure::BadInput;
 use crate::number::plain as short;
 use crate::table::{self, Align, Table};
-use crate::words;
+use crate::{problem, words};
 
 /// Does one of the bench commands.
 pub fn run(arguments: &Bench) -> Result<ExitCode> {
@@ -38,12 +38,18 @@ fn bad_input(error: &dyn std::fmt::Display) -> BadInput {
     BadInput::new(message, hint)
 }
 
-fn task(name: &str) -> Result<Task, BadInput> {
-    Task::named(name).map_err(|error| bad_input(&error))
+/// A task by its name, or by the file that describes it.
+fn task(name: &str) -> Result<Task> {
+    if !name.ends_with(".toml") {
+        return Ok(Task::named(name).map_err(|error| bad_input(&error))?);
+    }
+    let problem = problem::read(name)?;
+    let task = problem.name().to_owned();
+    Ok(Task::own(&task, problem).map_err(|error| bad_input(&error))?)
 }
 
 fn list(arguments: &BenchList) -> Result<ExitCode> {
-    let tasks = Task::names().map(task).collect::<Result<Vec<_>, _>>()?;
+    let tasks = Task::names().map(task).collect::<Result<Vec<_>>>()?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let all: Vec<Value> = tasks.iter().map(describe).collect();

@@ -294,10 +294,7 @@ mod tests {
         let small = (0..60).map(|k| format!("scm-{}-{}", ["soft", "hard", "mixed"][k % 3], k / 3));
         let large =
             ["scm20", "scm50"].into_iter().flat_map(|stem| (0..2).map(move |k| format!("{stem}-soft-{k}")));
-        let names: Vec<String> = {
-            let _ = small;
-            large.collect()
-        };
+        let names: Vec<String> = small.chain(large).collect();
         let line = |name: &String| {
             let task = Task::named(name).unwrap();
             let spans = [0, 1].map(|attempt| optimum::search(&task, attempt));

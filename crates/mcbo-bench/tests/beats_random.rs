@@ -16,8 +16,19 @@ const SETTINGS: [&str; 9] = [
     "rosenbrock-noisy",
 ];
 
-fn wins(task: &Task, strategy: &Mcbo) -> usize {
-    (0..10_u64)
+/// Whether a strategy is above random search on nine seeds of ten.
+///
+/// On Dropwave about one seed in twenty falls behind (9 of 200, seeds 0 to 199), and not evenly: ten seeds cannot tell that
+/// from one in five, a hundred can, and cost little there.
+fn check(name: &str, strategy: &Mcbo) {
+    let task = Task::named(name).expect("a task");
+    let seeds = if name == "dropwave" { 100 } else { 10 };
+    let wins = wins(&task, strategy, seeds);
+    assert!(10 * wins >= 9 * seeds as usize, "{name}: only {wins} of {seeds}");
+}
+
+fn wins(task: &Task, strategy: &Mcbo, seeds: u64) -> usize {
+    (0..seeds)
         .into_par_iter()
         .filter(|&seed| {
             let ours = run(task, strategy, seed, 20).expect("a run");
@@ -31,15 +42,13 @@ fn wins(task: &Task, strategy: &Mcbo) -> usize {
 #[test]
 fn the_default_model_beats_random_search_on_nine_seeds_of_ten() {
     for name in SETTINGS {
-        let wins = wins(&Task::named(name).expect("a task"), &Mcbo::default().with_beta(0.5));
-        assert!(wins >= 9, "{name}: only {wins} of 10");
+        check(name, &Mcbo::default().with_beta(0.5));
     }
 }
 
 #[test]
 fn the_papers_settings_beat_random_search_on_nine_seeds_of_ten() {
     for name in SETTINGS {
-        let wins = wins(&Task::named(name).expect("a task"), &Mcbo::paper());
-        assert!(wins >= 9, "{name}: only {wins} of 10");
+        check(name, &Mcbo::paper());
     }
 }

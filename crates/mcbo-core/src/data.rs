@@ -154,6 +154,23 @@ impl Data {
         Ok(())
     }
 
+    /// Puts other values in the place of an observation's, after checking them.
+    ///
+    /// # Errors
+    /// If they do not fit the problem; the data are as they were then.
+    pub(crate) fn replace(
+        &mut self,
+        problem: &Problem,
+        place: usize,
+        values: Vec<Option<f64>>,
+    ) -> Result<(), DataError> {
+        let intervention = self.observations[place].intervention.clone();
+        let mut checked = Self::new();
+        checked.push(problem, Observation { intervention, values })?;
+        self.observations[place] = checked.observations.remove(0);
+        Ok(())
+    }
+
     /// The rows that train one component of a node: inputs (parents, then actions) and the value, in the user's units.
     ///
     /// A trial counts only if the node was not a hard target in it (its own mechanism did not act then) and if the value

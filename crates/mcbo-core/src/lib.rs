@@ -39,4 +39,4 @@ pub use strategy::{
     Beta, Cbo, Context, Eifn, ExpectedImprovement, Mcbo, Memory, Observe, Random, Recommendation, Strategy,
     SuggestError, Suggestion, Ucb, Warning, design_point,
 };
-pub use study::{Study, StudyError, Trial, TrialState, default_initial, values_by_name};
+pub use study::{ChangeError, Study, StudyError, Trial, TrialState, default_initial, values_by_name};

@@ -1,5 +1,7 @@
 //! Ask and tell: the state of an optimisation, in memory.
 
+mod resume;
+
 use std::sync::Arc;
 
 use rand::SeedableRng;
@@ -23,6 +25,17 @@ pub enum TrialState {
     Failed,
 }
 
+impl TrialState {
+    /// The state in a word: `pending`, `complete` or `failed`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// One experiment of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
@@ -35,6 +48,8 @@ pub struct Trial {
     /// What was measured, once it is complete.
     pub values: Option<Vec<Option<f64>>>,
 }
+
+pub use resume::ChangeError;
 
 /// Why a study refuses what it is told. The study is as it was then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -55,6 +70,20 @@ pub enum StudyError {
         number: usize,
         /// Its state.
         state: &'static str,
+    },
+    /// A value that was told before is told again, and differs.
+    #[error(
+        "trial {number}: {node} is {stored} already and cannot become {told}; hint: what was told stays; add a row of its own for another measurement"
+    )]
+    Conflict {
+        /// The trial.
+        number: usize,
+        /// The node.
+        node: String,
+        /// The value the study has.
+        stored: f64,
+        /// The value told now.
+        told: f64,
     },
     /// The observation does not fit.
     #[error(transparent)]
@@ -85,6 +114,7 @@ pub enum StudyError {
 /// assert!((water - 6.0).abs() < 0.5, "{water}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Study {
     problem: Arc<Problem>,
     strategy: Arc<dyn Strategy>,
@@ -92,6 +122,8 @@ pub struct Study {
     seed: u64,
     initial: usize,
     trials: Vec<Trial>,
+    /// The place of every trial's observation in the data, once it has one.
+    places: Vec<Option<usize>>,
     data: Data,
     memory: Memory,
 }
@@ -113,6 +145,7 @@ impl Study {
             seed,
             initial,
             trials: Vec::new(),
+            places: Vec::new(),
             data: Data::new(),
             memory: Memory::default(),
         }
@@ -189,9 +222,7 @@ impl Study {
         } else {
             self.strategy.suggest(&context, &mut self.generator(number as u64))?
         };
-        self.memory = suggestion.memory.clone();
-        self.trials.push(Trial { number, state: TrialState::Pending, suggestion, values: None });
-        Ok(&self.trials[number - 1])
+        Ok(self.put_under_way(suggestion))
     }
 
     /// Puts a trial of the caller's own choice under way.
@@ -200,10 +231,16 @@ impl Study {
     /// If the intervention does not fit the problem.
     pub fn enqueue(&mut self, intervention: Intervention) -> Result<&Trial, StudyError> {
         check_intervention(&self.problem, &intervention)?;
-        let number = self.trials.len() + 1;
         let suggestion = bare_suggestion(intervention, "enqueued", self.memory.clone());
+        Ok(self.put_under_way(suggestion))
+    }
+
+    fn put_under_way(&mut self, suggestion: Suggestion) -> &Trial {
+        self.memory = suggestion.memory.clone();
+        let number = self.trials.len() + 1;
         self.trials.push(Trial { number, state: TrialState::Pending, suggestion, values: None });
-        Ok(&self.trials[number - 1])
+        self.places.push(None);
+        &self.trials[number - 1]
     }
 
     /// Takes what a pending trial gave: the values at the places of [`Problem::slot`], `None` where not measured.
@@ -217,6 +254,7 @@ impl Study {
         let taken = self.data.observations().last().map(|observation| observation.values.clone());
         self.trials[place].state = TrialState::Complete;
         self.trials[place].values = taken;
+        self.places[place] = Some(self.data.len() - 1);
         Ok(())
     }
 
@@ -250,6 +288,7 @@ impl Study {
         let suggestion = bare_suggestion(observation.intervention, "added", self.memory.clone());
         let number = self.trials.len() + 1;
         self.trials.push(Trial { number, state: TrialState::Complete, suggestion, values });
+        self.places.push(Some(self.data.len() - 1));
         Ok(())
     }
 
@@ -280,11 +319,8 @@ impl Study {
     fn pending_place(&self, number: usize) -> Result<usize, StudyError> {
         match number.checked_sub(1).and_then(|place| self.trials.get(place)) {
             None => Err(StudyError::UnknownTrial { number, last: self.trials.len() }),
-            Some(trial) => match trial.state {
-                TrialState::Pending => Ok(number - 1),
-                TrialState::Complete => Err(StudyError::NotPending { number, state: "complete" }),
-                TrialState::Failed => Err(StudyError::NotPending { number, state: "failed" }),
-            },
+            Some(Trial { state: TrialState::Pending, .. }) => Ok(number - 1),
+            Some(Trial { state, .. }) => Err(StudyError::NotPending { number, state: state.name() }),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What the model expects of an intervention, node by node, with bounds.
 
+use serde::{Deserialize, Serialize};
+
 use crate::quasi::{normal_quantile, sobol};
 use crate::{Intervention, Problem};
 
@@ -10,7 +12,7 @@ const DRAWS: usize = 64;
 const SAMPLES: usize = 8;
 
 /// The expectation of one component of a node under an intervention.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
     /// The node.
     pub node: usize,

@@ -86,7 +86,8 @@ pub struct ModelMemory {
 }
 
 /// Something about a fit that the user should know.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ModelWarning {
     /// A jitter was needed to factorise a covariance.

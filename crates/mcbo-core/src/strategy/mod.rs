@@ -69,7 +69,8 @@ pub(crate) fn same(problem: &Problem, a: &Intervention, b: &Intervention) -> boo
 }
 
 /// Something the user should know about a suggestion.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Warning {
     /// About the fit.
@@ -83,7 +84,7 @@ pub enum Warning {
 }
 
 /// What to do next, and why.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Suggestion {
     /// What to do, in the user's units.
     pub intervention: Intervention,

@@ -1,0 +1,247 @@
+//! What a study that outlives its program needs: trials as they were proposed, measurements that come in pieces, and a
+//! problem that is mended on the way.
+
+use std::sync::Arc;
+
+use super::{Study, StudyError, Trial};
+use crate::data::{Data, DataError, Observation, check_intervention};
+use crate::strategy::{Memory, Suggestion};
+use crate::{Intervention, Problem};
+
+/// Why a study cannot go on with another problem. The study is as it was then.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// A node or an action is gone.
+    #[error(
+        "{what} {name:?} is gone, but the trials of the study have it; hint: keep it, or start another study and add the rows"
+    )]
+    Gone {
+        /// A node or an action.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// A node has another number of components.
+    #[error("node {node:?} had {before} components and has {after} now; hint: give the new one another name")]
+    OtherDim {
+        /// The node.
+        node: String,
+        /// Its components so far.
+        before: usize,
+        /// Its components in the new problem.
+        after: usize,
+    },
+    /// A trial that was made does not fit the new problem.
+    #[error("trial {number} does not fit the new problem: {error}")]
+    Trial {
+        /// The trial.
+        number: usize,
+        /// What does not fit.
+        error: DataError,
+    },
+}
+
+impl Study {
+    /// Puts a trial under way as it was proposed before, with what the strategy remembered: the way to restore a study
+    /// without computing its suggestions again. A study restored by the calls that made it goes on as that one, to the bit.
+    ///
+    /// ```
+    /// # use mcbo_core::{Problem, Study};
+    /// # let problem = std::sync::Arc::new(
+    /// #     Problem::builder("p").action("a", [0.0, 1.0]).node("y", |n| n.actions(["a"])).maximize("y").build()?);
+    /// let mut study = Study::new(problem.clone(), 1);
+    /// let suggestion = study.ask()?.suggestion.clone();
+    /// let mut restored = Study::new(problem, 1);
+    /// restored.resume(suggestion)?;
+    /// assert_eq!(restored.trials(), study.trials());
+    /// assert_eq!(restored.ask()?, study.ask()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the intervention does not fit the problem.
+    pub fn resume(&mut self, suggestion: Suggestion) -> Result<&Trial, StudyError> {
+        check_intervention(&self.problem, &suggestion.intervention)?;
+        Ok(self.put_under_way(suggestion))
+    }
+
+    /// Takes further measurements of a trial that was told already; whether there was anything new in them.
+    ///
+    /// The trial keeps its place among the data. Values that were told before may be told again if they are the same.
+    ///
+    /// # Errors
+    /// If the trial has not been told, a value differs from the one told before, or the values do not fit the problem.
+    pub fn amend(&mut self, number: usize, values: &[Option<f64>]) -> Result<bool, StudyError> {
+        let Some(trial) = number.checked_sub(1).and_then(|place| self.trials.get(place)) else {
+            return Err(StudyError::UnknownTrial { number, last: self.trials.len() });
+        };
+        let (Some(place), Some(stored)) = (self.places[number - 1], &trial.values) else {
+            return Err(StudyError::NotPending { number, state: trial.state.name() });
+        };
+        if values.len() != stored.len() {
+            return Err(StudyError::Data(DataError::WrongLength {
+                what: "the observation".into(),
+                expected: stored.len(),
+                found: values.len(),
+            }));
+        }
+        let mut merged = stored.clone();
+        for (index, node) in self.problem.nodes().iter().enumerate() {
+            let target = trial.suggestion.intervention.target(index).is_some();
+            for slot in self.problem.slot(index) {
+                match (stored[slot], values[slot]) {
+                    // What was set is compared with some slack where observations are checked.
+                    (Some(stored), Some(told)) if !target && stored != told => {
+                        let node = node.name.clone();
+                        return Err(StudyError::Conflict { number, node, stored, told });
+                    }
+                    (_, Some(told)) => merged[slot] = Some(told),
+                    (_, None) => {}
+                }
+            }
+        }
+        self.data.replace(&self.problem, place, merged)?;
+        let values = &self.data.observations()[place].values;
+        let new = self.trials[number - 1].values.as_ref() != Some(values);
+        self.trials[number - 1].values = Some(values.clone());
+        Ok(new)
+    }
+
+    /// Goes on with another problem: ranges, noise, arrows, formulas, constraints and the reward may change, nodes and
+    /// actions may be added. In the trials so far new nodes were not measured and new actions were neutral. The strategy
+    /// forgets what it remembered.
+    ///
+    /// # Errors
+    /// If a node or an action is gone, or a trial does not fit the new problem.
+    pub fn change_problem(&mut self, problem: impl Into<Arc<Problem>>) -> Result<(), ChangeError> {
+        let problem = problem.into();
+        let changed = Changed::new(&self.problem, &problem)?;
+        let mut trials = self.trials.clone();
+        for trial in &mut trials {
+            let suggestion = &mut trial.suggestion;
+            suggestion.intervention = changed.intervention(&suggestion.intervention);
+            for forecast in &mut suggestion.predicted {
+                forecast.node = changed.nodes[forecast.node];
+            }
+            check_intervention(&problem, &suggestion.intervention)
+                .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
+        }
+        let mut order: Vec<(usize, usize)> = Vec::new();
+        order.extend(self.places.iter().enumerate().filter_map(|(trial, place)| Some(((*place)?, trial))));
+        order.sort_unstable();
+        let mut data = Data::new();
+        for (_, place) in order {
+            let trial = &mut trials[place];
+            let Some(values) = &trial.values else { continue };
+            let observation = Observation {
+                intervention: trial.suggestion.intervention.clone(),
+                values: changed.values(values),
+            };
+            data.push(&problem, observation)
+                .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
+            trial.values = data.observations().last().map(|observation| observation.values.clone());
+        }
+        (self.problem, self.trials, self.data, self.memory) = (problem, trials, data, Memory::default());
+        Ok(())
+    }
+}
+
+/// Where the nodes, components and actions of one problem are in another.
+struct Changed<'a> {
+    new: &'a Problem,
+    nodes: Vec<usize>,
+    actions: Vec<usize>,
+    slots: Vec<usize>,
+}
+
+impl<'a> Changed<'a> {
+    fn new(old: &Problem, new: &'a Problem) -> Result<Self, ChangeError> {
+        let (mut nodes, mut actions, mut slots) = (Vec::new(), Vec::new(), Vec::new());
+        for node in old.nodes() {
+            let gone = || ChangeError::Gone { what: "node", name: node.name.clone() };
+            let index = new.node_index(&node.name).ok_or_else(gone)?;
+            let (before, after) = (node.dim, new.nodes()[index].dim);
+            if before != after {
+                return Err(ChangeError::OtherDim { node: node.name.clone(), before, after });
+            }
+            nodes.push(index);
+            slots.extend(new.slot(index));
+        }
+        for action in old.actions() {
+            let gone = || ChangeError::Gone { what: "action", name: action.name.clone() };
+            actions.push(new.action_index(&action.name).ok_or_else(gone)?);
+        }
+        Ok(Self { new, nodes, actions, slots })
+    }
+
+    fn intervention(&self, old: &Intervention) -> Intervention {
+        let mut new = self.new.neutral_intervention();
+        for (&action, &value) in self.actions.iter().zip(&old.actions) {
+            new.actions[action] = value;
+        }
+        new.targets = old.targets.iter().map(|(node, values)| (self.nodes[*node], values.clone())).collect();
+        new.targets.sort_by_key(|(node, _)| *node);
+        new
+    }
+
+    fn values(&self, old: &[Option<f64>]) -> Vec<Option<f64>> {
+        let mut new = vec![None; self.new.slots()];
+        for (&slot, &value) in self.slots.iter().zip(old) {
+            new[slot] = value;
+        }
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(more: &str) -> Problem {
+        let text = "maximize = \"y\"\n[nodes.x]\nactions = [\"a\"]\n[nodes.y]\nparents = [\"x\"]\n[actions.a]\nrange = [0, 1]\n";
+        Problem::from_toml(&format!("{text}{more}")).unwrap()
+    }
+
+    fn told() -> Study {
+        let mut study = Study::new(problem(""), 1);
+        for number in 1..=2 {
+            study.ask().unwrap();
+            study.tell(number, vec![None, Some(number as f64)]).unwrap();
+        }
+        study
+    }
+
+    #[test]
+    fn amending_keeps_the_place_and_refuses_other_values() {
+        let mut study = told();
+        assert!(study.amend(1, &[Some(0.5), None]).unwrap());
+        assert!(!study.amend(1, &[Some(0.5), Some(1.0)]).unwrap());
+        assert_eq!(study.data().observations()[0].values, [Some(0.5), Some(1.0)]);
+        assert_eq!(study.trials()[0].values.as_deref(), Some(&[Some(0.5), Some(1.0)][..]));
+        let conflict = study.amend(1, &[Some(0.5), Some(7.0)]).unwrap_err();
+        assert!(matches!(conflict, StudyError::Conflict { stored: 1.0, told: 7.0, .. }), "{conflict}");
+        assert!(study.amend(2, &[Some(f64::NAN), None]).is_err());
+        assert!(study.amend(2, &[None]).is_err());
+        assert!(study.amend(0, &[None, None]).is_err() && study.amend(3, &[None, None]).is_err());
+        study.ask().unwrap();
+        assert!(matches!(study.amend(3, &[None, Some(1.0)]), Err(StudyError::NotPending { .. })));
+        assert_eq!(study.data().observations()[1].values, [None, Some(2.0)]);
+    }
+
+    #[test]
+    fn a_changed_problem_keeps_the_trials() {
+        let mut study = told();
+        let before = (study.trials().to_vec(), study.data().clone());
+        let other = Problem::from_toml(
+            "maximize = \"y\"\n[nodes.y]\nactions = [\"a\"]\n[actions.a]\nrange = [0, 1]\n",
+        );
+        let gone = study.change_problem(other.unwrap()).unwrap_err();
+        assert_eq!(gone, ChangeError::Gone { what: "node", name: "x".into() });
+        assert_eq!((study.trials().to_vec(), study.data().clone()), before);
+        study.change_problem(problem("[nodes.z]\nparents = [\"y\"]\n")).unwrap();
+        assert_eq!(study.data().observations()[1].values, [None, Some(2.0), None]);
+        assert!(study.amend(2, &[None, None, Some(3.0)]).unwrap());
+        assert!(study.ask().is_ok());
+    }
+}

@@ -1,0 +1,183 @@
+//! What happened to a study: the events of its log, as they are written.
+
+use std::collections::BTreeMap;
+
+use mcbo_core::{DataError, Intervention, Observation, Problem, Suggestion, values_by_name};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::RowFault;
+use crate::strategies::StrategyOptions;
+
+/// The format of the payloads.
+pub(crate) const FORMAT: u32 = 1;
+
+/// The program that writes.
+pub(crate) const PROGRAM: &str = concat!("mcbo ", env!("CARGO_PKG_VERSION"));
+
+/// A measurement made outside the study, by names.
+///
+/// ```
+/// let row: mcbo_store::Row =
+///     serde_json::from_str(r#"{"actions": {"dose": 30.0}, "values": {"n1": [31.0], "yield": [7.9]}}"#)?;
+/// assert!(row.targets.is_empty());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Nodes that were set, with one value per component.
+    #[serde(default)]
+    pub targets: BTreeMap<String, Vec<f64>>,
+    /// The values of the actions; those not named were neutral.
+    #[serde(default)]
+    pub actions: BTreeMap<String, f64>,
+    /// What was measured, with one value per component.
+    pub values: BTreeMap<String, Vec<f64>>,
+}
+
+impl Row {
+    /// The row as an observation of the problem.
+    pub(crate) fn observation(&self, problem: &Problem) -> Result<Observation, RowFault> {
+        let mut intervention: Intervention = problem.neutral_intervention();
+        for (name, &value) in &self.actions {
+            let known = || problem.actions().iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
+            let action = problem
+                .action_index(name)
+                .ok_or_else(|| RowFault::UnknownAction { name: name.clone(), known: known() })?;
+            intervention.actions[action] = value;
+        }
+        for (name, values) in &self.targets {
+            let node = problem.node_index(name).ok_or_else(|| DataError::UnknownName {
+                name: name.clone(),
+                known: problem.graph().names().join(", "),
+            })?;
+            intervention.targets.push((node, values.clone()));
+        }
+        intervention.targets.sort_by_key(|(node, _)| *node);
+        let named = self.values.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
+        Ok(Observation { intervention, values: values_by_name(problem, named)? })
+    }
+
+    /// The row with the value of every action written out, so that another neutral value does not change it.
+    pub(crate) fn explicit(mut self, problem: &Problem, intervention: &Intervention) -> Self {
+        let names = problem.actions().iter().map(|action| action.name.clone());
+        self.actions = names.zip(intervention.actions.iter().copied()).collect();
+        self
+    }
+}
+
+/// The first event of every study.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Created {
+    pub format: u32,
+    pub program: String,
+    pub problem: String,
+    #[serde(flatten)]
+    pub strategy: StrategyOptions,
+    pub seed: u64,
+    pub initial: usize,
+}
+
+/// A trial was proposed and handed out.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    pub trial: usize,
+    pub worker: String,
+    pub lease_until: i64,
+    pub took_seconds: f64,
+    pub program: String,
+    pub suggestion: Suggestion,
+}
+
+/// A pending trial was handed to another worker, or to the same one again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Retried {
+    pub trial: usize,
+    pub worker: String,
+    pub lease_until: i64,
+}
+
+/// Values were measured, all or some.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Told {
+    pub trial: usize,
+    pub worker: Option<String>,
+    pub values: BTreeMap<String, Vec<f64>>,
+}
+
+/// A trial could not be run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Failed {
+    pub trial: usize,
+    pub reason: String,
+}
+
+/// Rows came from outside.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Added {
+    pub rows: Vec<Row>,
+}
+
+/// The problem was mended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ProblemChanged {
+    pub problem: String,
+}
+
+/// One event.
+#[derive(Debug, Clone)]
+pub(crate) enum Event {
+    Created(Created),
+    ProblemChanged(ProblemChanged),
+    Asked(Box<Asked>),
+    Retried(Retried),
+    Told(Told),
+    Failed(Failed),
+    Added(Added),
+}
+
+impl Event {
+    /// The name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Created(_) => "created",
+            Self::ProblemChanged(_) => "problem-changed",
+            Self::Asked(_) => "asked",
+            Self::Retried(_) => "retried",
+            Self::Told(_) => "told",
+            Self::Failed(_) => "failed",
+            Self::Added(_) => "added",
+        }
+    }
+
+    /// Its content as JSON.
+    pub fn payload(&self) -> Result<String, serde_json::Error> {
+        match self {
+            Self::Created(event) => serde_json::to_string(event),
+            Self::ProblemChanged(event) => serde_json::to_string(event),
+            Self::Asked(event) => serde_json::to_string(event),
+            Self::Retried(event) => serde_json::to_string(event),
+            Self::Told(event) => serde_json::to_string(event),
+            Self::Failed(event) => serde_json::to_string(event),
+            Self::Added(event) => serde_json::to_string(event),
+        }
+    }
+
+    /// Reads an event; the reason if that is not possible.
+    pub fn read(kind: &str, payload: &str) -> Result<Self, String> {
+        fn parse<T: DeserializeOwned>(payload: &str) -> Result<T, String> {
+            serde_json::from_str(payload).map_err(|error| error.to_string())
+        }
+        Ok(match kind {
+            "created" => Self::Created(parse(payload)?),
+            "problem-changed" => Self::ProblemChanged(parse(payload)?),
+            "asked" => Self::Asked(parse(payload)?),
+            "retried" => Self::Retried(parse(payload)?),
+            "told" => Self::Told(parse(payload)?),
+            "failed" => Self::Failed(parse(payload)?),
+            "added" => Self::Added(parse(payload)?),
+            other => return Err(format!("its kind {other:?} is unknown")),
+        })
+    }
+}

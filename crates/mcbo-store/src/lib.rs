@@ -1,0 +1,52 @@
+//! Studies that last: an append-only log of events on SQLite, or on PostgreSQL when it is shared.
+//!
+//! A study is the fold of its events. Nothing is ever overwritten, so every suggestion can be computed again from what
+//! was known when it was made ([`StoredStudy::recompute`]), and a study that was interrupted goes on exactly as one that
+//! was not.
+//!
+//! ```
+//! use mcbo_store::{Options, Store, StrategyOptions};
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("studies.sqlite").display().to_string();
+//! let problem = r#"
+//!     maximize = "growth"
+//!     [nodes.moisture]
+//!     actions = ["water"]
+//!     [nodes.growth]
+//!     parents = ["moisture"]
+//!     [actions.water]
+//!     range = [0.0, 10.0]
+//! "#;
+//! let store = Store::open(&format!("sqlite://{file}"))?;
+//! store.create("greenhouse", problem, &Options { seed: 1, ..Options::default() })?;
+//!
+//! // Later, in another program:
+//! let mut study = store.open_study("greenhouse")?;
+//! let trial = study.ask("bench 3", 1)?.remove(0).trial;
+//! let water = trial.suggestion.intervention.actions[0];
+//! study.tell(trial.number, &[("moisture", vec![0.3 + 0.05 * water])], None)?;
+//! study.tell(trial.number, &[("growth", vec![0.8])], None)?; // what is measured later
+//! assert_eq!(study.status()?.complete, 1);
+//! assert!(study.recompute(trial.number)?.same);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod address;
+mod database;
+mod error;
+mod event;
+mod fold;
+mod log;
+mod schema;
+mod store;
+mod strategies;
+mod study;
+mod view;
+
+pub use error::{RowError, RowFault, StoreError};
+pub use event::Row;
+pub use fold::Record;
+pub use store::{Options, Store, Summary};
+pub use strategies::{Basic, Strategies, StrategyOptions};
+pub use study::{LEASE, StoredStudy};
+pub use view::{Entry, Recomputed, Status, StoredTrial};

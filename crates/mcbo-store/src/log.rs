@@ -1,0 +1,145 @@
+//! Reading and writing the log of a study.
+
+use mcbo_core::TrialState;
+
+use crate::StoreError;
+use crate::address::Backend;
+use crate::database::{Transaction, Value};
+use crate::event::Event;
+use crate::fold::Fold;
+use crate::study::StoredStudy;
+use crate::view::Entry;
+
+/// A change under way: the state with it, and the events that made it.
+pub(crate) struct Change<'a> {
+    pub fold: &'a mut Fold,
+    pub at: i64,
+    events: Vec<Event>,
+}
+
+impl Change<'_> {
+    /// Notes an event whose effect is in the state.
+    pub fn note(&mut self, event: Event) {
+        self.fold.advance(self.at);
+        self.events.push(event);
+    }
+}
+
+impl StoredStudy {
+    /// Applies the events that are not in the state yet.
+    pub(crate) fn catch_up(
+        &self,
+        transaction: &mut Transaction<'_>,
+        fold: &mut Option<Fold>,
+    ) -> Result<(), StoreError> {
+        let seq = fold.as_ref().map_or(0, |fold| fold.seq);
+        for entry in self.read_events(transaction, seq)? {
+            self.apply(fold, entry)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read_events(
+        &self,
+        transaction: &mut Transaction<'_>,
+        after: i64,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let rows = transaction.rows(
+            "SELECT seq, at, kind, payload FROM events WHERE study = $1 AND seq > $2 ORDER BY seq",
+            &[Value::Int(self.id), Value::Int(after)],
+        )?;
+        let entry = |row| {
+            Ok(Entry {
+                seq: transaction.get(row, 0)?,
+                at: transaction.get(row, 1)?,
+                kind: transaction.get(row, 2)?,
+                payload: transaction.get(row, 3)?,
+            })
+        };
+        rows.iter().map(entry).collect()
+    }
+
+    pub(crate) fn apply(&self, fold: &mut Option<Fold>, entry: Entry) -> Result<(), StoreError> {
+        let bad = |reason| self.bad_event(entry.seq, reason);
+        let expected = fold.as_ref().map_or(1, |fold| fold.seq + 1);
+        if entry.seq != expected {
+            return Err(bad(format!("event {expected} is missing before it")));
+        }
+        let event = Event::read(&entry.kind, &entry.payload).map_err(bad)?;
+        match fold {
+            Some(fold) => fold.apply(entry.at, event).map_err(bad),
+            None => {
+                *fold = Some(Fold::start(entry.at, event, &*self.shared.strategies).map_err(bad)?);
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn bad_event(&self, seq: i64, reason: String) -> StoreError {
+        StoreError::BadEvent { study: self.name.clone(), seq, reason }
+    }
+
+    /// Runs a change in a transaction of its own. What `act` notes is written; if anything fails, nothing is.
+    pub(crate) fn change<T>(
+        &mut self,
+        act: impl FnOnce(&mut Change<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let shared = self.shared.clone();
+        let mut transaction = shared.database.write()?;
+        if shared.database.address.backend == Backend::Postgres {
+            transaction.rows("SELECT id FROM studies WHERE id = $1 FOR UPDATE", &[Value::Int(self.id)])?;
+        }
+        let mut state = self.fold.take();
+        self.catch_up(&mut transaction, &mut state)?;
+        let mut fold = state.ok_or_else(|| self.bad_event(1, "the log is empty".into()))?;
+        let first = fold.seq + 1;
+        let mut change = Change { fold: &mut fold, at: (shared.clock)(), events: Vec::new() };
+        // After an error the state may be half changed: it is made anew from the log.
+        let done = act(&mut change)?;
+        let (at, events) = (change.at, change.events);
+        if events.is_empty() {
+            self.fold = Some(fold);
+            return Ok(done);
+        }
+        for (seq, event) in (first..).zip(&events) {
+            let payload = checked_payload(event)?;
+            transaction.execute(
+                "INSERT INTO events (study, seq, at, kind, payload) VALUES ($1, $2, $3, $4, $5)",
+                &[
+                    Value::Int(self.id),
+                    Value::Int(seq),
+                    Value::Int(at),
+                    Value::Text(event.kind()),
+                    Value::Text(&payload),
+                ],
+            )?;
+        }
+        let count = |state| Value::Int(fold.count(state) as i64);
+        transaction.execute(
+            "UPDATE studies SET changed = $2, trials = $3, pending = $4, complete = $5, failed = $6 WHERE id = $1",
+            &[
+                Value::Int(self.id),
+                Value::Int(at),
+                Value::Int(fold.records.len() as i64),
+                count(TrialState::Pending),
+                count(TrialState::Complete),
+                count(TrialState::Failed),
+            ],
+        )?;
+        transaction.commit()?;
+        self.fold = Some(fold);
+        Ok(done)
+    }
+}
+
+/// The content of an event, after making sure that it can be read again.
+fn checked_payload(event: &Event) -> Result<String, StoreError> {
+    let number = match event {
+        Event::Asked(event) => event.trial,
+        _ => 0,
+    };
+    let unstorable = |reason| StoreError::Unstorable { number, reason };
+    let payload = event.payload().map_err(|error| unstorable(error.to_string()))?;
+    Event::read(event.kind(), &payload).map_err(unstorable)?;
+    Ok(payload)
+}

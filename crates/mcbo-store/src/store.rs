@@ -1,0 +1,202 @@
+//! The store: studies by name.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use mcbo_core::{Problem, default_initial};
+
+use crate::StoreError;
+use crate::database::{Database, Value};
+use crate::event::{Created, Event, FORMAT, PROGRAM};
+use crate::schema;
+use crate::strategies::{Basic, Strategies, StrategyOptions};
+use crate::study::StoredStudy;
+
+/// What a new study is made with.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// Who proposes.
+    pub strategy: StrategyOptions,
+    /// The seed of all its random numbers.
+    pub seed: u64,
+    /// Trials of the initial design; the problem's default if `None`.
+    pub initial: Option<usize>,
+}
+
+/// A line of the list of studies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// The study's name.
+    pub name: String,
+    /// When it was made, in milliseconds since 1970 (UTC).
+    pub created: i64,
+    /// When anything happened to it last.
+    pub changed: i64,
+    /// Its trials, rows that were added among them.
+    pub trials: usize,
+    /// Those under way.
+    pub pending: usize,
+    /// Those with measurements.
+    pub complete: usize,
+    /// Those that could not be run.
+    pub failed: usize,
+}
+
+/// What all studies of a store share.
+pub(crate) struct Shared {
+    pub database: Database,
+    pub strategies: Arc<dyn Strategies>,
+    pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
+}
+
+/// Studies in a database. It can be used by several threads, and the database by several programs, at once.
+///
+/// All calls block. Inside an asynchronous runtime they belong in its blocking threads (`spawn_blocking` of tokio).
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("url", &self.shared.database.address.shown).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Opens the store at `sqlite:///path`, `sqlite://relative/path` or `postgresql://user@host/database`, with the
+    /// strategies of [`Basic`]. An SQLite file is made if there is none, unless the address ends in `?mode=ro`.
+    ///
+    /// # Errors
+    /// If the address is not understood, the database cannot be reached, or it is not of this program or of a newer one.
+    pub fn open(url: &str) -> Result<Self, StoreError> {
+        let database = Database::open(url)?;
+        Ok(Self { shared: Arc::new(Shared { database, strategies: Arc::new(Basic), clock: Arc::new(now) }) })
+    }
+
+    /// The same store with other strategies. To be called before studies are opened.
+    ///
+    /// # Panics
+    /// If the store is shared already.
+    pub fn with_strategies(mut self, strategies: impl Strategies + 'static) -> Self {
+        self.own().strategies = Arc::new(strategies);
+        self
+    }
+
+    /// The same store with another clock, in milliseconds since 1970 (UTC). To be called before studies are opened.
+    ///
+    /// # Panics
+    /// If the store is shared already.
+    pub fn with_clock(mut self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        self.own().clock = Arc::new(clock);
+        self
+    }
+
+    fn own(&mut self) -> &mut Shared {
+        Arc::get_mut(&mut self.shared).expect("a store is set up before it is shared")
+    }
+
+    /// For tests of this crate: a later statement fails, before or after the database has done it.
+    #[doc(hidden)]
+    pub fn fail_after(&self, statements: u32, late: bool) {
+        self.shared.database.fail_after(statements, late);
+    }
+
+    /// Makes a study from the text of a problem file.
+    ///
+    /// # Errors
+    /// If the name is taken or unfit, the problem has mistakes, or the strategy is unknown.
+    pub fn create(
+        &self,
+        name: &str,
+        problem_toml: &str,
+        options: &Options,
+    ) -> Result<StoredStudy, StoreError> {
+        if name.is_empty() || name.trim() != name || name.len() > 200 || name.chars().any(char::is_control) {
+            return Err(StoreError::BadName { name: name.to_owned() });
+        }
+        let problem = Problem::from_toml(problem_toml)?;
+        let refused = |reason| StoreError::Strategy { name: options.strategy.strategy.clone(), reason };
+        self.shared.strategies.strategy(&options.strategy).map_err(refused)?;
+        self.shared.strategies.advisor(&options.strategy).map_err(refused)?;
+        let event = Event::Created(Created {
+            format: FORMAT,
+            program: PROGRAM.to_owned(),
+            problem: problem_toml.to_owned(),
+            strategy: options.strategy.clone(),
+            seed: options.seed,
+            initial: options.initial.unwrap_or_else(|| default_initial(&problem)),
+        });
+        let payload = event.payload().map_err(|error| refused(error.to_string()))?;
+
+        let database = &self.shared.database;
+        let mut transaction = database.write()?;
+        schema::lock_all(database, &mut transaction)?;
+        if !transaction.rows("SELECT id FROM studies WHERE name = $1", &[Value::Text(name)])?.is_empty() {
+            return Err(StoreError::StudyExists { name: name.to_owned() });
+        }
+        let rows = transaction.rows("SELECT COALESCE(MAX(id), 0) + 1 FROM studies", &[])?;
+        let id = rows.first().map_or(Ok(1), |row| transaction.get::<i64>(row, 0))?;
+        let at = (self.shared.clock)();
+        transaction.execute(
+            "INSERT INTO studies (id, name, created, changed, trials, pending, complete, failed) \
+             VALUES ($1, $2, $3, $4, 0, 0, 0, 0)",
+            &[Value::Int(id), Value::Text(name), Value::Int(at), Value::Int(at)],
+        )?;
+        transaction.execute(
+            "INSERT INTO events (study, seq, at, kind, payload) VALUES ($1, 1, $2, $3, $4)",
+            &[Value::Int(id), Value::Int(at), Value::Text(event.kind()), Value::Text(&payload)],
+        )?;
+        transaction.commit()?;
+        Ok(StoredStudy::new(self.shared.clone(), id, name))
+    }
+
+    /// A study by its name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn open_study(&self, name: &str) -> Result<StoredStudy, StoreError> {
+        let mut transaction = self.shared.database.read()?;
+        let rows = transaction.rows("SELECT id FROM studies WHERE name = $1", &[Value::Text(name)])?;
+        if let Some(row) = rows.first() {
+            let id = transaction.get(row, 0)?;
+            return Ok(StoredStudy::new(self.shared.clone(), id, name));
+        }
+        drop(transaction);
+        let known = self.studies()?.into_iter().map(|study| study.name).collect();
+        Err(StoreError::NoStudy { name: name.to_owned(), known })
+    }
+
+    /// All studies, by name.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn studies(&self) -> Result<Vec<Summary>, StoreError> {
+        let mut transaction = self.shared.database.read()?;
+        let rows = transaction.rows(
+            "SELECT name, created, changed, trials, pending, complete, failed FROM studies ORDER BY name",
+            &[],
+        )?;
+        let number = |row, column| -> Result<usize, StoreError> {
+            Ok(usize::try_from(transaction.get::<i64>(row, column)?).unwrap_or(0))
+        };
+        let summary = |row| {
+            Ok(Summary {
+                name: transaction.get(row, 0)?,
+                created: transaction.get(row, 1)?,
+                changed: transaction.get(row, 2)?,
+                trials: number(row, 3)?,
+                pending: number(row, 4)?,
+                complete: number(row, 5)?,
+                failed: number(row, 6)?,
+            })
+        };
+        rows.iter().map(summary).collect()
+    }
+}
+
+/// The system's clock.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,87 @@
+//! What a study in a store shows of itself.
+
+use mcbo_core::{Suggestion, Trial};
+
+use crate::fold::{Fold, Record};
+use crate::strategies::StrategyOptions;
+
+/// A trial with what the log says of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredTrial {
+    /// The trial. It is complete as soon as anything was measured.
+    pub trial: Trial,
+    /// Nodes without a value so far. They can still be told.
+    pub missing: Vec<String>,
+    /// Who, when, and how long.
+    pub record: Record,
+}
+
+/// Where a study stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Status {
+    /// Its name.
+    pub name: String,
+    /// Who proposes.
+    pub strategy: StrategyOptions,
+    /// The seed of its random numbers.
+    pub seed: u64,
+    /// Trials of the initial design.
+    pub initial: usize,
+    /// When it was made, in milliseconds since 1970 (UTC).
+    pub created: i64,
+    /// When anything happened to it last.
+    pub changed: i64,
+    /// Its trials, rows that were added among them.
+    pub trials: usize,
+    /// Those under way.
+    pub pending: usize,
+    /// Those under way whose lease is over: the next who asks gets them.
+    pub expired: usize,
+    /// Those with measurements.
+    pub complete: usize,
+    /// Those of them where a node has no value.
+    pub partial: usize,
+    /// Those that could not be run.
+    pub failed: usize,
+    /// The best measured reward, in the direction of improvement, with its trial.
+    pub best: Option<(usize, f64)>,
+}
+
+/// An event as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its place in the log, from 1.
+    pub seq: i64,
+    /// When it was written, in milliseconds since 1970 (UTC).
+    pub at: i64,
+    /// What kind it is of: `created`, `problem-changed`, `asked`, `retried`, `told`, `failed` or `added`.
+    pub kind: String,
+    /// Its content, JSON.
+    pub payload: String,
+}
+
+/// A suggestion computed once more.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recomputed {
+    /// Whether it is the same, to the bit, with predictions, warnings and memory.
+    pub same: bool,
+    /// As it was made.
+    pub stored: Suggestion,
+    /// As it is made now.
+    pub again: Suggestion,
+    /// The program that made it.
+    pub program: Option<String>,
+}
+
+/// A trial of a state.
+pub(crate) fn stored(fold: &Fold, number: usize) -> StoredTrial {
+    let (trial, record) = (fold.study.trials()[number - 1].clone(), fold.records[number - 1].clone());
+    let problem = fold.study.problem();
+    let without = |node: &usize| match &trial.values {
+        Some(values) => values[problem.slot(*node)].iter().any(Option::is_none),
+        None => true,
+    };
+    let missing =
+        (0..problem.nodes().len()).filter(without).map(|node| problem.nodes()[node].name.clone()).collect();
+    StoredTrial { trial, missing, record }
+}

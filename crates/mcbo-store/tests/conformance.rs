@@ -1,0 +1,56 @@
+//! What a store must do, on every database: one suite, run on SQLite and on PostgreSQL.
+
+mod common;
+
+#[path = "conformance/faults.rs"]
+mod faults;
+#[path = "conformance/flow.rs"]
+mod flow;
+#[path = "conformance/mistakes.rs"]
+mod mistakes;
+#[path = "conformance/workers.rs"]
+mod workers;
+
+/// A check; its argument makes the address of a database that is new.
+type Check = fn(&str);
+
+/// Every check under its name.
+const CHECKS: &[(&str, Check)] = &[
+    ("round_trip", flow::round_trip),
+    ("numbers_survive", flow::numbers_survive),
+    ("resumed_is_uninterrupted", flow::resumed_is_uninterrupted),
+    ("recomputed_to_the_bit", flow::recomputed_to_the_bit),
+    ("replay_is_live", flow::replay_is_live),
+    ("problem_changes", flow::problem_changes),
+    ("partial_tells", flow::partial_tells),
+    ("two_workers", workers::two_workers),
+    ("leases", workers::leases),
+    ("batches", workers::batches),
+    ("threads", workers::threads),
+    ("identical_and_conflicting_tells", mistakes::identical_and_conflicting_tells),
+    ("bad_tells", mistakes::bad_tells),
+    ("bad_rows", mistakes::bad_rows),
+    ("bad_studies", mistakes::bad_studies),
+    ("failing_statements", faults::failing_statements),
+    ("failing_creation", faults::failing_creation),
+];
+
+#[test]
+fn sqlite() {
+    for (name, check) in CHECKS {
+        eprintln!("sqlite: {name}");
+        let folder = tempfile::tempdir().unwrap();
+        check(&common::sqlite(&folder));
+    }
+}
+
+#[test]
+fn postgres() {
+    let Some(server) = common::postgres::Server::start() else { return };
+    for (name, check) in CHECKS {
+        eprintln!("postgres: {name}");
+        check(&server.fresh());
+    }
+    eprintln!("postgres: addresses, schemas and a restart");
+    faults::postgres_only(&server);
+}

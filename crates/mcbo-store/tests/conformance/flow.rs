@@ -1,0 +1,213 @@
+//! Asking, telling, going on later.
+
+use std::sync::Arc;
+
+use mcbo_core::{Mcbo, Problem, Strategy, Study, TrialState};
+use mcbo_store::{Options, Row, Store, StrategyOptions};
+
+use crate::common::{EXTENDED, PROBLEM, create, round, world};
+
+pub fn round_trip(url: &str) {
+    let (first, told) = {
+        let store = Store::open(url).unwrap();
+        let mut study = create(&store, "a study", "random", 3);
+        let first = study.ask("w", 1).unwrap().remove(0);
+        let told = world(1, &first.trial.suggestion.intervention);
+        study.tell(1, &told, Some("w")).unwrap();
+        study.ask("w", 1).unwrap();
+        study.ask("v", 1).unwrap();
+        study.fail(2, "the pump broke").unwrap();
+        (first, told)
+    };
+    let store = Store::open(url).unwrap();
+    let mut study = store.open_study("a study").unwrap();
+    let trials = study.trials().unwrap();
+    assert_eq!(trials.len(), 3);
+    assert_eq!(trials[0].trial.suggestion, first.trial.suggestion);
+    let values: Vec<Option<f64>> = told.iter().map(|(_, value)| Some(value[0])).collect();
+    assert_eq!(trials[0].trial.values.as_ref(), Some(&values));
+    assert_eq!(trials[0].record.worker.as_deref(), Some("w"));
+    let states: Vec<TrialState> = trials.iter().map(|trial| trial.trial.state).collect();
+    assert_eq!(states, [TrialState::Complete, TrialState::Failed, TrialState::Pending]);
+    assert_eq!(trials[1].record.reason.as_deref(), Some("the pump broke"));
+    assert_eq!(study.problem_toml().unwrap(), PROBLEM);
+    let kinds: Vec<String> = study.events().unwrap().into_iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds, ["created", "asked", "told", "asked", "asked", "failed"]);
+
+    let summary = store.studies().unwrap().remove(0);
+    let status = study.status().unwrap();
+    assert_eq!((summary.trials, summary.pending, summary.complete, summary.failed), (3, 1, 1, 1));
+    assert_eq!((status.trials, status.pending, status.complete, status.failed), (3, 1, 1, 1));
+    assert_eq!((status.created, status.changed), (summary.created, summary.changed));
+    assert_eq!(status.best, Some((1, told[2].1[0])));
+}
+
+pub fn numbers_survive(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "random", 99);
+    let awkward =
+        [0.1 + 0.2, -0.0, f64::MIN_POSITIVE, 5e-324, f64::MAX, -1.0 / 3.0, 1e22, 9_007_199_254_740_993.0];
+    for value in awkward {
+        let trial = study.ask("w", 1).unwrap().remove(0).trial.number;
+        study.tell(trial, &[("light", vec![value])], None).unwrap();
+    }
+    let again = Store::open(url).unwrap().open_study("s").unwrap().trials().unwrap();
+    for (trial, value) in again.iter().zip(awkward) {
+        let stored = trial.trial.values.as_ref().unwrap()[0].unwrap();
+        assert_eq!(stored.to_bits(), value.to_bits(), "{value:e}");
+    }
+}
+
+pub fn resumed_is_uninterrupted(url: &str) {
+    let rounds = 9;
+    let mut reference =
+        Study::with_strategy(Problem::from_toml(PROBLEM).unwrap(), Arc::new(Mcbo::default()), 7).initial(4);
+    create(&Store::open(url).unwrap(), "s", "mcbo", 4);
+    for number in 1..=rounds {
+        let expected = reference.ask().unwrap().suggestion.clone();
+        // Every call from a program of its own.
+        let again = || Store::open(url).unwrap().open_study("s").unwrap();
+        let trial = again().ask("w", 1).unwrap().remove(0).trial;
+        assert_eq!(trial.number, number);
+        let text = |suggestion| serde_json::to_string(suggestion).unwrap();
+        assert_eq!(text(&trial.suggestion), text(&expected), "round {number}");
+        let values = world(number, &expected.intervention);
+        reference.tell_named(number, &values).unwrap();
+        again().tell(number, &values, None).unwrap();
+    }
+    let mut study = Store::open(url).unwrap().open_study("s").unwrap();
+    let restored = study.study().unwrap();
+    assert_eq!(restored.trials(), reference.trials());
+    assert_eq!(restored.data(), reference.data());
+    assert_eq!(restored.recommend().unwrap().intervention, reference.recommend().unwrap().intervention);
+    assert_eq!(reference.trials()[8].suggestion.strategy, "mcbo", "the model has decided");
+}
+
+pub fn recomputed_to_the_bit(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "mcbo", 3);
+    study.ask("v", 2).unwrap();
+    for _ in 0..4 {
+        round(&mut study, "w");
+    }
+    study.fail(2, "broken").unwrap();
+    study.change_problem(EXTENDED).unwrap();
+    study.ask("w", 1).unwrap();
+    let trials = study.trials().unwrap().len();
+    assert_eq!(trials, 7);
+    for trial in 1..=trials {
+        let recomputed = study.recompute(trial).unwrap();
+        assert!(recomputed.same, "trial {trial}: {recomputed:?}");
+    }
+    assert!(study.recompute(trials + 1).unwrap_err().to_string().contains("1 to 7"));
+    // Another strategy under the same name is seen.
+    let other = |_: &StrategyOptions| -> Result<Arc<dyn Strategy>, String> {
+        Ok(Arc::new(Mcbo::default().with_beta(3.0)))
+    };
+    let store = Store::open(url).unwrap().with_strategies(other);
+    assert!(!store.open_study("s").unwrap().recompute(6).unwrap().same);
+}
+
+pub fn replay_is_live(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut live = create(&store, "s", "random", 2);
+    let row: Row = serde_json::from_str(
+        r#"{"targets": {"moisture": [0.5]}, "values": {"growth": [0.1], "light": [0.25]}}"#,
+    )
+    .unwrap();
+    let compare = |live: &mut mcbo_store::StoredStudy| {
+        let mut fresh = Store::open(url).unwrap().open_study("s").unwrap();
+        assert_eq!(fresh.trials().unwrap(), live.trials().unwrap());
+        assert_eq!(fresh.study().unwrap().data(), live.study().unwrap().data());
+        assert_eq!(fresh.status().unwrap(), live.status().unwrap());
+        assert_eq!(fresh.problem_toml().unwrap(), live.problem_toml().unwrap());
+        let (summary, status) = (store.studies().unwrap().remove(0), live.status().unwrap());
+        let counts = (summary.trials, summary.pending, summary.complete, summary.failed);
+        assert_eq!(counts, (status.trials, status.pending, status.complete, status.failed));
+    };
+    live.add(&[row.clone(), row]).unwrap();
+    compare(&mut live);
+    live.ask("a", 3).unwrap();
+    compare(&mut live);
+    live.fail(4, "").unwrap();
+    live.tell(5, &[("growth", vec![1.0])], None).unwrap();
+    live.tell(3, &[("light", vec![1.0])], None).unwrap();
+    live.tell(5, &[("light", vec![2.0])], None).unwrap();
+    compare(&mut live);
+    live.change_problem(EXTENDED).unwrap();
+    compare(&mut live);
+    live.ask("b", 1).unwrap();
+    live.tell(6, &[("leaf", vec![1.0]), ("growth", vec![0.5])], Some("b")).unwrap();
+    compare(&mut live);
+    assert_eq!(live.status().unwrap().partial, 5, "nothing was measured whole: {:?}", live.status());
+}
+
+pub fn problem_changes(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "mcbo", 2);
+    for _ in 0..3 {
+        round(&mut study, "w");
+    }
+    let before = study.trials().unwrap();
+    study.change_problem(EXTENDED).unwrap();
+    study.change_problem(EXTENDED).unwrap();
+    let kinds: Vec<String> = study.events().unwrap().into_iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "problem-changed").count(), 1, "{kinds:?}");
+    for (old, new) in before.iter().zip(study.trials().unwrap()) {
+        let (old, new) = (&old.trial, &new.trial);
+        assert_eq!(new.suggestion.intervention.actions[0], 0.0, "the lamp was off");
+        assert_eq!(new.suggestion.intervention.actions[1], old.suggestion.intervention.actions[0]);
+        assert_eq!(new.values.as_ref().unwrap()[0], None, "no leaf was measured");
+        assert_eq!(new.values.as_ref().unwrap()[1..], old.values.as_ref().unwrap()[..]);
+    }
+    let asked = study.ask("w", 1).unwrap().remove(0);
+    assert_eq!(asked.trial.suggestion.intervention.actions.len(), 2);
+    let mut again = Store::open(url).unwrap().open_study("s").unwrap();
+    assert_eq!(again.ask("w", 1).unwrap().remove(0).trial, asked.trial);
+
+    let events = study.events().unwrap();
+    let error = study.change_problem(PROBLEM).unwrap_err().to_string();
+    assert!(error.contains("\"leaf\" is gone"), "{error}");
+    let narrow = EXTENDED.replace("range = [0.0, 10.0]", "range = [20.0, 30.0]");
+    let error = study.change_problem(&narrow).unwrap_err().to_string();
+    assert!(error.contains("trial 1 ") || error.contains("trial 2 "), "{error}");
+    let error =
+        study.change_problem(&EXTENDED.replace("[nodes.light]", "[nodes.light]\ndim = 2")).unwrap_err();
+    assert!(error.to_string().contains("components"), "{error}");
+    assert!(study.change_problem("maximize = 3").is_err());
+    assert_eq!(study.events().unwrap(), events);
+    assert_eq!(study.problem_toml().unwrap(), EXTENDED);
+}
+
+pub fn partial_tells(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "mcbo", 3);
+    let trial = study.ask("w", 1).unwrap().remove(0);
+    assert_eq!(trial.missing, ["light", "moisture", "growth"]);
+    let values = world(1, &trial.trial.suggestion.intervention);
+    study.tell(1, &values[2..], None).unwrap();
+    let after = study.trials().unwrap().remove(0);
+    assert_eq!(after.trial.state, TrialState::Complete);
+    assert!(after.missing.contains(&"light".to_owned()), "{:?}", after.missing);
+    assert_eq!(study.study().unwrap().data().len(), 1, "the model has it");
+    // The worker is free, and later trials come behind the first among the data.
+    assert_eq!(round(&mut study, "w").number, 2);
+    study.tell(1, &values[..1], Some("late")).unwrap();
+    if trial.trial.suggestion.intervention.target(1).is_none() {
+        study.tell(1, &values[1..2], None).unwrap();
+    }
+    let after = study.trials().unwrap().remove(0);
+    assert!(after.missing.is_empty(), "{:?}", after.missing);
+    let data = study.study().unwrap().data().clone();
+    assert_eq!(data.len(), 2);
+    assert_eq!(data.observations()[0].values, after.trial.values.unwrap());
+    // The same model as of a study that was told at once.
+    let whole = store.create("whole", PROBLEM, &Options { seed: 7, initial: Some(3), ..Options::default() });
+    let mut whole = whole.unwrap();
+    for _ in 0..2 {
+        round(&mut whole, "w");
+    }
+    for _ in 0..2 {
+        assert_eq!(round(&mut whole, "w"), round(&mut study, "w"));
+    }
+}

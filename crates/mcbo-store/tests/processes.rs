@@ -1,0 +1,200 @@
+//! Many processes on one store, and processes that are killed in the middle of their work.
+//!
+//! A child is this test program again, told what to do by its environment.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mcbo_core::TrialState;
+use mcbo_store::{Store, StoreError};
+
+use common::{create, sqlite, world};
+
+/// Asks and tells as often as it is told to, and acknowledges every trial it has told.
+#[test]
+#[ignore = "the child of the other tests"]
+fn child() {
+    let Ok(url) = std::env::var("MCBO_STORE_CHILD") else { return };
+    let rounds: usize = std::env::var("MCBO_STORE_ROUNDS").unwrap().parse().unwrap();
+    let worker = format!("process {}", std::process::id());
+    let work = || -> Result<(), StoreError> {
+        let mut study = Store::open(&url)?.open_study("s")?;
+        for _ in 0..rounds {
+            let trial = study.ask(&worker, 1)?.remove(0).trial;
+            study.tell(trial.number, &world(trial.number, &trial.suggestion.intervention), Some(&worker))?;
+            let growth = world(trial.number, &trial.suggestion.intervention)[2].1[0].to_bits();
+            let mut out = std::io::stdout().lock();
+            writeln!(out, "\nack {} {growth}", trial.number).and_then(|()| out.flush()).unwrap();
+        }
+        Ok(())
+    };
+    if let Err(error) = work() {
+        println!("\nerror {error:?}");
+        std::process::exit(3);
+    }
+}
+
+fn spawn(url: &str, rounds: usize, wrap: Option<&str>) -> Child {
+    let program = std::env::current_exe().unwrap();
+    let mut command = match wrap {
+        Some(limits) => {
+            let mut command = Command::new("sh");
+            command.arg("-c").arg(format!("{limits}; exec \"$0\" \"$@\"")).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    command.args(["child", "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+    command.env("MCBO_STORE_CHILD", url).env("MCBO_STORE_ROUNDS", rounds.to_string());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The acknowledged trials with the bits of their growth, and the error if there was one.
+fn acknowledged(output: &str) -> (Vec<(usize, u64)>, Option<String>) {
+    let ack = |line: &str| {
+        let (number, bits) = line.strip_prefix("ack ")?.split_once(' ')?;
+        Some((number.parse().ok()?, bits.parse().ok()?))
+    };
+    // The last line may have been cut off.
+    let whole = output.rfind('\n').map_or("", |end| &output[..end]);
+    let error = whole.lines().find_map(|line| line.strip_prefix("error "));
+    (whole.lines().filter_map(ack).collect(), error.map(str::to_owned))
+}
+
+/// Every acknowledged trial is there with its value, told exactly once; the numbers are 1, 2, 3, …
+fn check(url: &str, acknowledged: &BTreeMap<usize, u64>) -> usize {
+    let start = Instant::now();
+    let mut study = Store::open(url).unwrap().open_study("s").unwrap();
+    let trials = study.trials().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(1), "opening took {:?}", start.elapsed());
+    for (index, trial) in trials.iter().enumerate() {
+        assert_eq!(trial.trial.number, index + 1);
+    }
+    for (&number, &bits) in acknowledged {
+        let trial = &trials[number - 1].trial;
+        assert_eq!(trial.state, TrialState::Complete, "trial {number} was acknowledged and is lost");
+        assert_eq!(trial.values.as_ref().unwrap()[2].unwrap().to_bits(), bits);
+    }
+    let events = study.events().unwrap();
+    let of = |kind: &str| events.iter().filter(|entry| entry.kind == kind).count();
+    assert_eq!(of("asked"), trials.len(), "no trial twice");
+    let complete = trials.iter().filter(|trial| trial.trial.state == TrialState::Complete).count();
+    assert_eq!(of("told"), complete, "no result twice");
+    complete
+}
+
+/// Kills children at random moments of their work.
+fn kill(url: &str, times: usize) {
+    create(&Store::open(url).unwrap(), "s", "random", 0);
+    let mut all = BTreeMap::new();
+    let (mut random, mut during) = (0x2545_f491_4f6c_dd1d_u64, 0);
+    for _ in 0..times {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let mut child = spawn(url, 1_000_000, None);
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut text = String::new();
+        // Some while they open the store, most while they work.
+        if random % 8 != 0 {
+            while !text.contains("\nack") && output.read_line(&mut text).unwrap() > 0 {}
+        }
+        std::thread::sleep(Duration::from_micros(random % 20_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        output.read_to_string(&mut text).unwrap();
+        let (acks, error) = acknowledged(&text);
+        assert_eq!(error, None);
+        during += usize::from(!acks.is_empty());
+        for (number, bits) in acks {
+            assert!(all.insert(number, bits).is_none(), "trial {number} was acknowledged twice");
+        }
+        let complete = check(url, &all);
+        assert!(complete <= all.len() + times, "{complete} results, {} acknowledged", all.len());
+    }
+    eprintln!("{times} kills, {during} of them while telling; {} trials acknowledged, none lost", all.len());
+    assert!(during > times / 2, "{during} of {times} were killed while telling");
+}
+
+/// Processes that work together while another one reads.
+fn together(url: &str, processes: usize, rounds: usize) {
+    create(&Store::open(url).unwrap(), "s", "random", 0);
+    let start = Instant::now();
+    let children: Vec<Child> = (0..processes).map(|_| spawn(url, rounds, None)).collect();
+    let readers: Vec<_> = children
+        .into_iter()
+        .map(|mut child| {
+            std::thread::spawn(move || {
+                let mut text = String::new();
+                child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+                child.wait().unwrap();
+                text
+            })
+        })
+        .collect();
+    let (mut reads, mut seen) = (0, 0);
+    while !readers.iter().all(|reader| reader.is_finished()) {
+        let now = Store::open(url).unwrap().open_study("s").unwrap().status().unwrap();
+        assert!(now.complete >= seen && now.pending <= processes, "{now:?}");
+        (reads, seen) = (reads + 1, now.complete);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let mut all = BTreeMap::new();
+    for reader in readers {
+        let (acks, error) = acknowledged(&reader.join().unwrap());
+        assert_eq!(error, None);
+        assert_eq!(acks.len(), rounds);
+        for (number, bits) in acks {
+            assert!(all.insert(number, bits).is_none(), "trial {number} was handed out twice");
+        }
+    }
+    assert_eq!(all.len(), processes * rounds);
+    assert_eq!(check(url, &all), processes * rounds);
+    let seconds = start.elapsed().as_secs_f64();
+    eprintln!("{processes} processes, {rounds} rounds each, {reads} reads between: {seconds:.1} s");
+}
+
+#[test]
+fn killed_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    kill(&sqlite(&folder), 200);
+}
+
+#[test]
+fn together_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    together(&sqlite(&folder), 16, 50);
+}
+
+#[test]
+fn on_postgres() {
+    let Some(server) = common::postgres::Server::start() else { return };
+    kill(&server.fresh(), 40);
+    together(&server.fresh(), 8, 20);
+}
+
+/// A file that may not grow any more: what was acknowledged is there, and with more room it goes on.
+#[test]
+fn no_space_on_sqlite() {
+    for blocks in [96, 130, 200, 400] {
+        let folder = tempfile::tempdir().unwrap();
+        let url = sqlite(&folder);
+        create(&Store::open(&url).unwrap(), "s", "random", 0);
+        let limits = format!("trap '' XFSZ; ulimit -f {blocks}");
+        let output = spawn(&url, 100_000, Some(&limits)).wait_with_output().unwrap();
+        let (acks, error) = acknowledged(&String::from_utf8(output.stdout).unwrap());
+        let error = error.expect("the file is full at some time");
+        assert!(error.starts_with("Full") || error.starts_with("Database"), "{error}");
+        let all: BTreeMap<usize, u64> = acks.into_iter().collect();
+        let complete = check(&url, &all);
+        eprintln!("{blocks} blocks: {} acknowledged, {complete} stored, then {error}", all.len());
+        assert!(complete == all.len() || complete == all.len() + 1);
+        let mut study = Store::open(&url).unwrap().open_study("s").unwrap();
+        common::round(&mut study, "after");
+        assert_eq!(study.status().unwrap().complete, complete + 1);
+    }
+}

@@ -18,11 +18,11 @@ const SETTINGS: [&str; 9] = [
 
 /// Whether a strategy is above random search on nine seeds of ten.
 ///
-/// On Dropwave about one seed in twenty falls behind (9 of 200, seeds 0 to 199), and not evenly: ten seeds cannot tell that
-/// from one in five, a hundred can, and cost little there.
+/// On Dropwave some seeds fall behind, 9 of 200 with the default and 17 with the paper's settings, and not evenly: among the
+/// first ten it may be one or three, among the first hundred seven or twelve. Two hundred tell, and cost little there.
 fn check(name: &str, strategy: &Mcbo) {
     let task = Task::named(name).expect("a task");
-    let seeds = if name == "dropwave" { 100 } else { 10 };
+    let seeds = if name == "dropwave" { 200 } else { 10 };
     let wins = wins(&task, strategy, seeds);
     assert!(10 * wins >= 9 * seeds as usize, "{name}: only {wins} of {seeds}");
 }

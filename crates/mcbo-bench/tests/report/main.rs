@@ -159,12 +159,14 @@ fn a_width_is_chosen_by_the_other_tasks() {
     }
     let report = Report::of(runs);
     // One row of design and one round: half the share.
-    assert_eq!(report.rows("beta.csv", "mcbo,dropwave,0.05,").len(), 1);
-    assert_close(&numbers(&report.rows("beta.csv", "mcbo,dropwave,0.05,")[0]), &[0.4]);
-    assert!(report.rows("beta.csv", "mcbo,dropwave,0.05,")[0].ends_with("true"));
-    assert!(report.rows("beta.csv", "mcbo,dropwave,5,")[0].ends_with("false"));
-    assert!(report.rows("beta.csv", "mcbo,ackley,5,")[0].ends_with("true"));
+    assert_eq!(report.rows("beta.csv", "mcbo,dropwave,average_reward,0.05,").len(), 1);
+    assert_close(&numbers(&report.rows("beta.csv", "mcbo,dropwave,average_reward,0.05,")[0]), &[0.4]);
+    assert!(report.rows("beta.csv", "mcbo,dropwave,average_reward,0.05,")[0].ends_with("true"));
+    assert!(report.rows("beta.csv", "mcbo,dropwave,average_reward,5,")[0].ends_with("false"));
+    assert!(report.rows("beta.csv", "mcbo,ackley,average_reward,5,")[0].ends_with("true"));
     assert!(report.html().contains("<td>0.100</td>") && report.html().contains("<td><b>0.400</b></td>"));
+    // The best reward is that of the round.
+    assert_close(&numbers(&report.rows("beta.csv", "mcbo,dropwave,best_reward,0.05,")[0]), &[0.8]);
     assert!(report.html().contains("MCBO (β by CV)"));
 }
 

@@ -24,7 +24,6 @@ fn check(
         let own = &gradients[candidate * dim..(candidate + 1) * dim];
         let largest = own.iter().fold(0.0_f64, |m, g| m.max(g.abs())).max(1e-3);
         for k in 0..dim {
-            let step = 1e-4;
             let mut at = |h: f64| {
                 let mut moved = points.to_vec();
                 moved[candidate * dim + k] += h;
@@ -32,9 +31,14 @@ fn check(
                 evaluate(&moved, &mut values, &mut []);
                 values[candidate]
             };
-            let numeric = (8.0 * (at(step) - at(-step)) - (at(2.0 * step) - at(-2.0 * step))) / (12.0 * step);
-            if (own[k] - numeric).abs() > 1e-5 * numeric.abs().max(0.01 * largest) {
-                return Err(format!("candidate {candidate}, entry {k}: {} against {numeric}", own[k]));
+            let mut numeric = |step: f64| {
+                (8.0 * (at(step) - at(-step)) - (at(2.0 * step) - at(-2.0 * step))) / (12.0 * step)
+            };
+            let agrees = |numeric: f64| (own[k] - numeric).abs() <= 1e-5 * numeric.abs().max(0.01 * largest);
+            // A network of rectifiers has kinks, and differences over a kink are of neither side: closer by, there is none.
+            let (wide, close) = (numeric(1e-4), numeric(2e-6));
+            if !agrees(wide) && !agrees(close) {
+                return Err(format!("candidate {candidate}, entry {k}: {} against {wide}, {close}", own[k]));
             }
         }
     }

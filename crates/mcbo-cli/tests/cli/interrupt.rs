@@ -75,3 +75,32 @@ fn is_zombie(process: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     status.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
+
+#[test]
+fn a_comparison_ends_after_the_runs_under_way_and_goes_on_later() {
+    let directory = tempfile::tempdir().unwrap();
+    let comparison = |seeds: &str| {
+        let mut command = command(directory.path());
+        command.args(["bench", "run", "--task", "ackley", "--rounds", "6", "--out", "out", "--threads", "1"]);
+        command.args(["--seeds", seeds]).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().expect("the binary starts")
+    };
+    let child = comparison("0..5000");
+    let saved =
+        || std::fs::read_dir(directory.path().join("out/runs/ackley/mcbo")).map_or(0, Iterator::count);
+    let began = Instant::now();
+    while saved() < 2 {
+        assert!(began.elapsed() < Duration::from_secs(60), "no run was saved");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    interrupt(&child);
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "{}", String::from_utf8_lossy(&done.stderr));
+    let count = saved();
+    let again = comparison(&format!("0..{count}")).wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(
+        again.status.success() && said.contains(&format!("{count} of {count} runs are there already")),
+        "{said}"
+    );
+}

@@ -1,20 +1,8 @@
 //! Twenty rounds of MCBO at β = 0.5 against random search, on each of the nine settings of the paper.
 
-use mcbo_bench::{Task, run};
+use mcbo_bench::{PAPER_TASKS, Task, run};
 use mcbo_core::{Mcbo, Random};
 use rayon::prelude::*;
-
-const SETTINGS: [&str; 9] = [
-    "toygraph",
-    "psagraph",
-    "dropwave",
-    "alpine2",
-    "rosenbrock",
-    "ackley",
-    "dropwave-noisy",
-    "alpine2-noisy",
-    "rosenbrock-noisy",
-];
 
 /// Whether a strategy is above random search on nine seeds of ten.
 ///
@@ -41,14 +29,14 @@ fn wins(task: &Task, strategy: &Mcbo, seeds: u64) -> usize {
 
 #[test]
 fn the_default_model_beats_random_search_on_nine_seeds_of_ten() {
-    for name in SETTINGS {
+    for name in PAPER_TASKS {
         check(name, &Mcbo::default().with_beta(0.5));
     }
 }
 
 #[test]
 fn the_papers_settings_beat_random_search_on_nine_seeds_of_ten() {
-    for name in SETTINGS {
+    for name in PAPER_TASKS {
         check(name, &Mcbo::paper());
     }
 }

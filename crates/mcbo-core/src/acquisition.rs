@@ -1,8 +1,12 @@
 //! What is maximised: functions of a decision vector with value and gradient.
 
+mod credible;
+
 use crate::network::{Batch, Choice, Network, NoiseSamples, Plan, Workspace};
 use crate::optimism::Optimism;
 use crate::{Intervention, Problem};
+
+pub use credible::CredibleReward;
 
 /// A function of the decision vector of one [`Choice`]: unit-scaled variables first, auxiliary variables after them.
 pub trait Acquisition: Send + Sync {

@@ -14,7 +14,7 @@ mod simulator;
 mod strategy;
 mod study;
 
-pub use acquisition::{Acquisition, AcquisitionFactory, OptimisticReward};
+pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, OptimisticReward};
 pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors};
 
 pub use data::{Data, DataError, Observation, check_intervention};
@@ -36,7 +36,7 @@ pub use search::{
 };
 pub use simulator::Simulator;
 pub use strategy::{
-    Beta, Cbo, Context, Eifn, ExpectedImprovement, Mcbo, Memory, Observe, Random, Recommendation, Strategy,
-    SuggestError, Suggestion, Ucb, Warning, design_point,
+    Beta, Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Mcbo, Memory, Observe, Random,
+    Recommendation, Strategy, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{ChangeError, Study, StudyError, Trial, TrialState, default_initial, values_by_name};

@@ -18,6 +18,12 @@ pub enum Optimism {
         /// Number of hidden units.
         hidden: usize,
     },
+    /// One number in [-1, 1] per component and noise sample, as if `η` could see the noise: what no function of the
+    /// node's inputs can surpass. It belongs to fixed samples, so it is good for bounds and for nothing else.
+    Clairvoyant {
+        /// Number of noise samples.
+        samples: usize,
+    },
 }
 
 /// The node's scaled inputs for a batch: input `k` of column `s` at `k * columns + s`.
@@ -41,13 +47,14 @@ impl Optimism {
             Optimism::Constant => components,
             Optimism::Affine => components * (dim + 1),
             Optimism::Network { hidden } => hidden * (dim + 1) + components * (hidden + 1),
+            Optimism::Clairvoyant { samples } => components * samples,
         }
     }
 
     /// The box of every parameter.
     pub fn bound(self) -> f64 {
         match self {
-            Optimism::Constant => 1.0,
+            Optimism::Constant | Optimism::Clairvoyant { .. } => 1.0,
             Optimism::Affine | Optimism::Network { .. } => 4.0,
         }
     }
@@ -66,6 +73,12 @@ impl Optimism {
             Optimism::Constant => {
                 for c in 0..components {
                     eta[c * columns..][of.clone()].fill(parameters[c]);
+                }
+            }
+            Optimism::Clairvoyant { samples } => {
+                for c in 0..components {
+                    let own = &parameters[c * samples..][..of.len()];
+                    eta[c * columns..][of.clone()].copy_from_slice(own);
                 }
             }
             Optimism::Affine => {
@@ -109,6 +122,13 @@ impl Optimism {
             Optimism::Constant => {
                 for c in 0..components {
                     by_parameters[c] += by_eta[c * columns..][of.clone()].iter().sum::<f64>();
+                }
+            }
+            Optimism::Clairvoyant { samples } => {
+                for c in 0..components {
+                    let own = &mut by_parameters[c * samples..][..of.len()];
+                    let by = &by_eta[c * columns..][of.clone()];
+                    own.iter_mut().zip(by).for_each(|(own, by)| *own += by);
                 }
             }
             Optimism::Affine => {

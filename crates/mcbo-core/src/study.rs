@@ -4,13 +4,14 @@ mod resume;
 
 use std::sync::Arc;
 
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::{Data, DataError, Observation, check_intervention};
 use crate::search::{ENUMERATION_LIMIT, enumerate};
 use crate::strategy::{
-    Context, Mcbo, Memory, Recommendation, Strategy, SuggestError, Suggestion, design_point,
+    Certificate, Context, Criterion, Mcbo, Memory, Recommendation, Strategy, SuggestError, Suggestion,
+    design_point,
 };
 use crate::{Intervention, Problem};
 
@@ -297,14 +298,28 @@ impl Study {
     /// # Errors
     /// If no model can be fitted to the data.
     pub fn recommend(&self) -> Result<Recommendation, StudyError> {
-        let context = Context {
-            problem: &self.problem,
-            data: &self.data,
-            pending: &[],
-            failed: &[],
-            memory: &self.memory,
-        };
-        Ok(self.advisor.recommend(&context, &mut self.generator(u64::MAX))?)
+        self.recommend_by(Criterion::default())
+    }
+
+    /// The intervention the model believes in most, by the mean or by the lower bound of its expected reward.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data.
+    pub fn recommend_by(&self, criterion: Criterion) -> Result<Recommendation, StudyError> {
+        Ok(self.advisor.recommend(&self.settled(), criterion, &mut self.generator(u64::MAX))?)
+    }
+
+    /// Bounds how much better than a recommended intervention any other could still be, by mechanisms within `width`
+    /// standard deviations of what is expected of them. See [`Certificate`] for what it relies on.
+    pub fn certify(&self, recommendation: &Recommendation, width: f64) -> Certificate {
+        let seed: u64 = self.generator(u64::MAX - 1).random();
+        let Recommendation { network, intervention, .. } = recommendation;
+        self.advisor.certify(&self.settled(), network, intervention, width, seed)
+    }
+
+    /// What was measured, and nothing that is under way.
+    fn settled(&self) -> Context<'_> {
+        Context { problem: &self.problem, data: &self.data, pending: &[], failed: &[], memory: &self.memory }
     }
 
     /// The trial with the best measured reward, and that reward in the direction of improvement.

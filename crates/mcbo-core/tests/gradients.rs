@@ -3,12 +3,19 @@
 mod common;
 
 use common::{Options, SHAPES};
-use mcbo_core::{Acquisition, Batch, NoiseSamples, Optimism, OptimisticReward, Plan, Workspace, enumerate};
+use mcbo_core::{
+    Acquisition, Batch, CredibleReward, NoiseSamples, Optimism, OptimisticReward, Plan, Workspace, enumerate,
+};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const FAMILIES: [Optimism; 3] = [Optimism::Constant, Optimism::Affine, Optimism::Network { hidden: 5 }];
+const FAMILIES: [Optimism; 4] = [
+    Optimism::Constant,
+    Optimism::Affine,
+    Optimism::Network { hidden: 5 },
+    Optimism::Clairvoyant { samples: 5 },
+];
 
 /// Compares with central differences of fourth order, to 1e-5 of the gradient's entry, or of a hundredth of the
 /// largest entry where that is smaller.
@@ -70,6 +77,31 @@ proptest! {
         let outcome = check(plan.dim(), &points, |points, values, gradients| {
             let batch = Batch { points, beta: 0.7, noise: &noise };
             network.rollout(&plan, batch, &mut workspace, values, gradients);
+        });
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn credible_rewards_over_random_graphs(seed: u64, shape in 0..SHAPES.len(), nodes in 2_usize..=6, noisy: bool,
+                                           vectors: bool, hard: bool, formulas: bool, caution in 0.0..2.0_f64) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let options = Options { shape: SHAPES[shape], nodes, noisy, vectors, hard, formulas };
+        let problem = common::problem(&options, &mut rng);
+        let data = common::data(&problem, 14, &mut rng);
+        let network = common::network(&problem, &data, 2, seed);
+        let choices = enumerate(&problem, 10_000).expect("few choices");
+        let choice = &choices[rng.random_range(0..choices.len())];
+        let acquisition = CredibleReward::new(&problem, &network, choice, caution, 4, seed);
+        let decisions = acquisition.decisions();
+        prop_assume!(decisions > 0);
+        let points: Vec<f64> = (0..2 * decisions).map(|_| 0.05 + 0.9 * rng.random::<f64>()).collect();
+        let mut workspace = Workspace::default();
+        let outcome = check(decisions, &points, |points, values, gradients| {
+            acquisition.evaluate(points, &mut workspace, values, gradients);
         });
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }

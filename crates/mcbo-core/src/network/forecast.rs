@@ -28,6 +28,15 @@ pub struct Forecast {
     pub upper: f64,
 }
 
+/// How probable it is that an expectation lies below its lower bound, and as probable above its upper one.
+pub(crate) const LOWER_QUANTILE: f64 = 0.05;
+
+/// The value below which a share of the draws lies.
+pub(crate) fn quantile(draws: &mut [f64], share: f64) -> f64 {
+    draws.sort_by(f64::total_cmp);
+    draws[((draws.len() - 1) as f64 * share).round() as usize]
+}
+
 /// The choice an intervention belongs to, every action that is not neutral free.
 pub(crate) fn choice_of(problem: &Problem, intervention: &Intervention) -> Choice {
     let acting = |&action: &usize| intervention.actions[action] != problem.actions()[action].neutral;
@@ -35,6 +44,13 @@ pub(crate) fn choice_of(problem: &Problem, intervention: &Intervention) -> Choic
         targets: intervention.targets.iter().map(|(node, _)| *node).collect(),
         actions: (0..problem.actions().len()).filter(acting).collect(),
     }
+}
+
+/// Draws of the mechanisms of a plan for predictions, one after the other: by how many deviations each is off its mean.
+pub(crate) fn mechanism_draws(plan: &Plan, count: usize, seed: u64) -> Vec<f64> {
+    let extra = plan.dim() - plan.decisions();
+    let shift = |draw: usize, k: usize| normal_quantile(sobol(draw as u32, k as u32, seed ^ 0x0f0f));
+    (0..count).flat_map(|draw| (0..extra).map(move |k| shift(draw, k))).collect()
 }
 
 impl Network {
@@ -52,11 +68,11 @@ impl Network {
     ) -> (Plan, Workspace, Vec<f64>) {
         let plan = Plan::for_prediction(problem, self, &choice_of(problem, intervention));
         let unit = plan.point(intervention);
-        let mut points = Vec::with_capacity(DRAWS * plan.dim());
+        let (mut points, extra) = (Vec::with_capacity(DRAWS * plan.dim()), plan.dim() - unit.len());
+        let draws = mechanism_draws(&plan, DRAWS, seed);
         for draw in 0..DRAWS {
             points.extend_from_slice(&unit);
-            let extra = plan.dim() - unit.len();
-            points.extend((0..extra).map(|k| normal_quantile(sobol(draw as u32, k as u32, seed ^ 0x0f0f))));
+            points.extend_from_slice(&draws[draw * extra..(draw + 1) * extra]);
         }
         let noise = NoiseSamples::new(&plan, SAMPLES, seed);
         let (mut workspace, mut values) = (Workspace::default(), Vec::new());
@@ -79,15 +95,13 @@ impl Network {
                 let per = values.len() / draws;
                 let mut means: Vec<f64> =
                     values.chunks_exact(per).map(|chunk| chunk.iter().sum::<f64>() / per as f64).collect();
-                means.sort_by(f64::total_cmp);
-                let quantile = |q: f64| means[((means.len() - 1) as f64 * q).round() as usize];
                 forecasts.push(Forecast {
                     node: step.node,
                     component,
                     name: slot_name(problem, step.node, component),
                     mean: means.iter().sum::<f64>() / means.len() as f64,
-                    lower: quantile(0.05),
-                    upper: quantile(0.95),
+                    lower: quantile(&mut means, LOWER_QUANTILE),
+                    upper: quantile(&mut means, 1.0 - LOWER_QUANTILE),
                 });
             }
         }

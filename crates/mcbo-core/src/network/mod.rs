@@ -16,7 +16,7 @@ use crate::{Data, Expr, Intervention, Problem};
 
 pub(crate) use direct::Direct;
 pub use forecast::Forecast;
-pub(crate) use forecast::choice_of;
+pub(crate) use forecast::{LOWER_QUANTILE, choice_of, mechanism_draws, quantile};
 pub use plan::{Choice, Plan};
 pub use rollout::{Batch, NoiseSamples, Workspace};
 

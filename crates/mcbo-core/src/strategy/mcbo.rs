@@ -3,13 +3,13 @@
 use rand::{Rng, RngExt};
 
 use crate::acquisition::OptimisticReward;
-use crate::network::{Choice, Forecast, ModelSettings, Network, Plan};
+use crate::network::{Choice, ModelSettings, Network, Plan};
 use crate::optimism::Optimism;
 use crate::quasi::normal_quantile;
 use crate::search::{Found, SearchSettings, SearchTask, Stage, maximize};
 use crate::{Data, Intervention, Problem};
 
-use super::{Context, Memory, Random, Strategy, SuggestError, Suggestion, Warning};
+use super::{Context, Criterion, Memory, Random, Strategy, SuggestError, Suggestion, Warning};
 
 /// The width of the confidence band in standard deviations, `β_t`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,19 +59,6 @@ impl Default for Mcbo {
     }
 }
 
-/// The intervention the model believes in most.
-#[derive(Debug, Clone)]
-pub struct Recommendation {
-    /// What to do, in the user's units.
-    pub intervention: Intervention,
-    /// What the model expects of every node, the reward last, with bounds.
-    pub predicted: Vec<Forecast>,
-    /// What to know about the fit.
-    pub warnings: Vec<Warning>,
-    /// The fitted model.
-    pub network: Network,
-}
-
 impl Mcbo {
     /// The settings of the paper's experiments: the authors' priors, MAP, a constant `β` of 0.5.
     pub fn paper() -> Self {
@@ -114,37 +101,6 @@ impl Mcbo {
                 as Box<_>
         };
         maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage }, &self.search)
-    }
-
-    /// The intervention of the highest posterior mean, with what the model expects of it.
-    ///
-    /// # Errors
-    /// If a model cannot be fitted.
-    pub fn recommend(
-        &self,
-        context: &Context<'_>,
-        rng: &mut dyn Rng,
-    ) -> Result<Recommendation, SuggestError> {
-        let (network, _) = self.fit(&Context { pending: &[], ..*context }, rng)?;
-        let seed: u64 = rng.random();
-        let found = self.search(context, &network, 0.0, seed, &|_| {});
-        // The search looks at the mechanisms' means; what counts is the mean over what they may be.
-        let candidates = found.into_iter().map(|found| found.intervention).take(8);
-        let observed = best_observed(context.problem, context.data, 8);
-        let worth = |intervention: &Intervention| {
-            let draws = network.reward_draws(context.problem, intervention, seed);
-            draws.iter().sum::<f64>() / draws.len() as f64
-        };
-        let best = candidates.chain(observed).map(|intervention| (worth(&intervention), intervention));
-        let best = best.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        let intervention =
-            best.map_or_else(|| context.problem.neutral_intervention(), |(_, intervention)| intervention);
-        Ok(Recommendation {
-            predicted: network.forecast(context.problem, &intervention, seed),
-            warnings: network.warnings().iter().cloned().map(Warning::Model).collect(),
-            intervention,
-            network,
-        })
     }
 }
 
@@ -200,8 +156,8 @@ impl Strategy for Mcbo {
         })
     }
 
-    /// The highest posterior mean; see [`Mcbo::recommend`].
+    /// See [`Mcbo::recommend`].
     fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
-        Ok(self.recommend(context, rng)?.intervention)
+        Ok(self.recommend(context, Criterion::default(), rng)?.intervention)
     }
 }

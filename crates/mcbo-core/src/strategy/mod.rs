@@ -2,10 +2,12 @@
 
 mod black_box;
 mod cbo;
+mod certificate;
 mod eifn;
 mod mcbo;
 mod observe;
 mod random;
+mod recommend;
 #[cfg(test)]
 mod testing;
 
@@ -18,10 +20,12 @@ use crate::{Data, Intervention, Problem};
 
 pub use black_box::{ExpectedImprovement, Ucb};
 pub use cbo::Cbo;
+pub use certificate::Certificate;
 pub use eifn::Eifn;
-pub use mcbo::{Beta, Mcbo, Recommendation};
+pub use mcbo::{Beta, Mcbo};
 pub use observe::Observe;
 pub use random::{Random, design_point};
+pub use recommend::{Criterion, Recommendation};
 
 /// What a strategy remembers from one round to the next. It is part of the study, so that a resumed study goes on
 /// exactly as an uninterrupted one.

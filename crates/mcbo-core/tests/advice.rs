@@ -1,0 +1,201 @@
+//! Recommendations and certificates against searches of their own.
+
+mod common;
+
+use common::Options;
+use mcbo_core::{
+    Batch, Choice, Context, Criterion, Data, Mcbo, Memory, Network, Noise, NoiseSamples, Observation,
+    Optimism, Plan, Problem, Study, Workspace, enumerate,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn context<'a>(problem: &'a Problem, data: &'a Data, memory: &'a Memory) -> Context<'a> {
+    Context { problem, data, pending: &[], failed: &[], memory }
+}
+
+fn rollout(network: &Network, plan: &Plan, points: &[f64], beta: f64, noise: &NoiseSamples) -> Vec<f64> {
+    let mut values = Vec::new();
+    network.rollout(plan, Batch { points, beta, noise }, &mut Workspace::default(), &mut values, &mut []);
+    values
+}
+
+/// `a -> x -> y` with a peak, few rows.
+fn chain(noise: Noise) -> (Problem, Data) {
+    let problem = Problem::builder("chain")
+        .action("a", [0.0, 1.0])
+        .node("x", |n| n.actions(["a"]).noise(noise))
+        .node("y", |n| n.parents(["x"]).noise(Noise::None))
+        .maximize("y")
+        .build()
+        .unwrap();
+    let mut data = Data::new();
+    for a in [0.0, 0.15, 0.45, 0.6, 1.0_f64] {
+        let x = (3.0 * a).sin();
+        let mut intervention = problem.neutral_intervention();
+        intervention.actions[0] = a;
+        let values = vec![Some(x), Some(-(x - 0.7) * (x - 0.7))];
+        data.push(&problem, Observation { intervention, values }).unwrap();
+    }
+    (problem, data)
+}
+
+#[test]
+fn without_noise_the_bounds_are_those_of_a_grid() {
+    let (problem, data) = chain(Noise::None);
+    let (memory, mcbo) = (Memory::default(), Mcbo::default());
+    let context = context(&problem, &data, &memory);
+    let advice = mcbo.recommend(&context, Criterion::Mean, &mut ChaCha8Rng::seed_from_u64(1)).unwrap();
+    for width in [0.5, 2.0, 3.0] {
+        let certificate = mcbo.certify(&context, &advice.network, &advice.intervention, width, 7);
+        let choice = Choice { targets: vec![], actions: vec![0] };
+        let plan = Plan::new(&problem, &advice.network, &choice, Optimism::Constant);
+        let silent = NoiseSamples::new(&plan, 1, 0);
+        let grid = |n: usize| (0..=n).map(move |i| i as f64 / n as f64);
+        let points: Vec<f64> =
+            grid(400).flat_map(|u| grid(100).flat_map(move |eta| [u, 2.0 * eta - 1.0])).collect();
+        let upper = rollout(&advice.network, &plan, &points, width, &silent)
+            .into_iter()
+            .fold(f64::NEG_INFINITY, f64::max);
+        let own = advice.intervention.actions[0];
+        let points: Vec<f64> = grid(2000).flat_map(|eta| [own, 2.0 * eta - 1.0]).collect();
+        let lower = rollout(&advice.network, &plan, &points, -width, &silent)
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        let scale = 1e-3 * (upper - lower);
+        assert!(certificate.upper >= upper - 1e-9, "{} against {upper} of the grid", certificate.upper);
+        assert!(certificate.upper <= upper + scale, "{} against {upper} of the grid", certificate.upper);
+        assert!(certificate.lower <= lower + 1e-9, "{} against {lower} of the grid", certificate.lower);
+        assert!(certificate.lower >= lower - scale, "{} against {lower} of the grid", certificate.lower);
+    }
+}
+
+#[test]
+fn no_plausible_model_leaves_the_bounds() {
+    for seed in 0..12 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let options = Options {
+            shape: common::SHAPES[seed as usize % common::SHAPES.len()],
+            nodes: 3 + seed as usize % 3,
+            noisy: true,
+            vectors: seed % 2 == 0,
+            hard: seed % 3 == 0,
+            formulas: false,
+        };
+        let problem = common::problem(&options, &mut rng);
+        let data = common::data(&problem, 12, &mut rng);
+        let (memory, mcbo) = (Memory::default(), Mcbo::default());
+        let context = context(&problem, &data, &memory);
+        let advice = mcbo.recommend(&context, Criterion::Mean, &mut rng).unwrap();
+        let certificate = mcbo.certify(&context, &advice.network, &advice.intervention, 2.0, seed);
+        let choices = enumerate(&problem, 10_000).unwrap();
+        let scale = certificate.gap().max(1e-6);
+        let family = Optimism::Network { hidden: 4 };
+        // Random plausible models, on far more noise than the bounds were averaged over.
+        for _ in 0..200 {
+            let choice = &choices[rng.random_range(0..choices.len())];
+            let plan = Plan::new(&problem, &advice.network, choice, family);
+            let noise = NoiseSamples::new(&plan, 512, seed ^ 99);
+            let (low, high) = plan.bounds();
+            let mut point: Vec<f64> =
+                low.iter().zip(&high).map(|(l, h)| l + (h - l) * rng.random::<f64>()).collect();
+            let value = rollout(&advice.network, &plan, &point, 2.0, &noise)[0];
+            assert!(value <= certificate.upper + 0.02 * scale, "seed {seed}: {value}, {certificate:?}");
+            // The same of the recommended intervention.
+            let own = Choice {
+                targets: advice.intervention.targets.iter().map(|(node, _)| *node).collect(),
+                actions: (0..problem.actions().len()).collect(),
+            };
+            let plan = Plan::new(&problem, &advice.network, &own, family);
+            let noise = NoiseSamples::new(&plan, 512, seed ^ 99);
+            point = plan.point(&advice.intervention);
+            point.extend((point.len()..plan.dim()).map(|_| 8.0 * rng.random::<f64>() - 4.0));
+            let value = rollout(&advice.network, &plan, &point, -2.0, &noise)[0];
+            assert!(value >= certificate.lower - 0.02 * scale, "seed {seed}: {value}, {certificate:?}");
+        }
+    }
+}
+
+#[test]
+fn where_nothing_is_unknown_nothing_is_left_to_gain() {
+    let problem = Problem::builder("known")
+        .action("a", [0.0, 4.0])
+        .node("x", |n| n.actions(["a"]).formula("2 * a").noise(Noise::None))
+        .node("y", |n| n.parents(["x"]).formula("-(x - 3)^2").noise(Noise::None))
+        .maximize("y")
+        .build()
+        .unwrap();
+    let study = Study::new(problem, 0);
+    let advice = study.recommend().unwrap();
+    assert!((advice.intervention.actions[0] - 1.5).abs() < 1e-3, "{:?}", advice.intervention);
+    let certificate = study.certify(&advice, 2.0);
+    assert!(certificate.gap() < 1e-6, "{certificate:?}");
+}
+
+#[test]
+fn a_wider_band_leaves_more_to_gain() {
+    let (problem, data) = chain(Noise::Gaussian(0.05));
+    let (memory, mcbo) = (Memory::default(), Mcbo::default());
+    let context = context(&problem, &data, &memory);
+    let advice = mcbo.recommend(&context, Criterion::Mean, &mut ChaCha8Rng::seed_from_u64(1)).unwrap();
+    let gaps = [0.0, 0.5, 1.0, 2.0, 4.0]
+        .map(|width| mcbo.certify(&context, &advice.network, &advice.intervention, width, 7).gap());
+    assert!(gaps.windows(2).all(|pair| pair[0] < pair[1]), "{gaps:?}");
+}
+
+#[test]
+fn each_recommendation_is_best_by_its_own_criterion() {
+    for seed in 0..8 {
+        let mut rng = ChaCha8Rng::seed_from_u64(100 + seed);
+        let options = Options {
+            shape: common::SHAPES[seed as usize % common::SHAPES.len()],
+            nodes: 4,
+            noisy: seed % 2 == 0,
+            vectors: false,
+            hard: seed % 3 == 0,
+            formulas: true,
+        };
+        let problem = common::problem(&options, &mut rng);
+        let data = common::data(&problem, 10, &mut rng);
+        let memory = Memory::default();
+        let context = context(&problem, &data, &memory);
+        let [mean, lower] = [Criterion::Mean, Criterion::Lower].map(|criterion| {
+            Mcbo::default().recommend(&context, criterion, &mut ChaCha8Rng::seed_from_u64(seed)).unwrap()
+        });
+        let reward = |of: &mcbo_core::Recommendation| of.predicted.last().cloned().unwrap();
+        let (sign, of_mean, of_lower) = (problem.sign(), reward(&mean), reward(&lower));
+        // The search is local: a thousandth of the band is no difference.
+        let slack = 1e-3 * (of_mean.upper - of_mean.lower).abs();
+        assert!(sign * of_mean.mean >= sign * of_lower.mean - slack, "seed {seed}: {of_mean:?} {of_lower:?}");
+        let bound = |of: &mcbo_core::Forecast| if sign > 0.0 { of.lower } else { -of.upper };
+        assert!(bound(&of_lower) >= bound(&of_mean) - slack, "seed {seed}: {of_lower:?} {of_mean:?}");
+        // No place of a random search is better by more than a tenth of the band.
+        for _ in 0..100 {
+            let place = mcbo_core::design_point(&problem, rng.random_range(0..500), seed);
+            let forecast = mean.network.forecast(&problem, &place, 3);
+            let other = forecast.last().unwrap();
+            let least = of_mean.upper - of_mean.lower;
+            assert!(sign * other.mean <= sign * of_mean.mean + 0.1 * least.abs(), "seed {seed}: {place:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_make_no_difference() {
+    let (problem, data) = chain(Noise::Gaussian(0.05));
+    let advise = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let memory = Memory::default();
+            let context = context(&problem, &data, &memory);
+            let mcbo = Mcbo::default();
+            let advice =
+                mcbo.recommend(&context, Criterion::Lower, &mut ChaCha8Rng::seed_from_u64(1)).unwrap();
+            (
+                advice.intervention.clone(),
+                mcbo.certify(&context, &advice.network, &advice.intervention, 2.0, 7),
+            )
+        })
+    };
+    assert_eq!(advise(1), advise(2));
+}

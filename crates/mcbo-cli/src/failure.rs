@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::process::ExitCode;
 
-use mcbo_core::{Diagnostic, ProblemErrors};
+use mcbo_core::{Diagnostic, ProblemErrors, StudyError};
+use mcbo_store::StoreError;
 
+use crate::exit::ExitCode;
 use crate::talk;
 
 /// Bad usage or bad input: the user can mend it. Exit code 2.
@@ -73,6 +74,32 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(broken_pipe) {
         return ExitCode::SUCCESS;
     }
-    talk::error(&format!("{error:#}"));
-    if error.is::<BadInput>() || error.is::<BadFile>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+    // Errors of the library keep their hint in the same line.
+    talk::error(&format!("{error:#}").replace("; hint: ", "\nhint: "));
+    let bad_input = error.is::<BadInput>()
+        || error.is::<BadFile>()
+        || error.downcast_ref::<StoreError>().is_some_and(is_bad_input);
+    if bad_input { ExitCode::BAD_INPUT } else { ExitCode::FAILURE }
+}
+
+/// Whether what the store refuses is for the user to mend, rather than something that went wrong.
+fn is_bad_input(error: &StoreError) -> bool {
+    use StoreError as Of;
+    match error {
+        Of::Study(StudyError::Suggest(_)) => false,
+        Of::BadUrl { .. }
+        | Of::NotADatabase { .. }
+        | Of::NotOurs { .. }
+        | Of::NoStudy { .. }
+        | Of::StudyExists { .. }
+        | Of::BadName { .. }
+        | Of::Problem(_)
+        | Of::Strategy { .. }
+        | Of::Study(_)
+        | Of::Twice { .. }
+        | Of::Rows(_)
+        | Of::Change(_)
+        | Of::NotProposed { .. } => true,
+        _ => false,
+    }
 }

@@ -5,10 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
 
+use crate::exit::ExitCode;
 use crate::talk::Talk;
-
-/// Exit code of a run that was interrupted.
-pub const EXIT: u8 = 130;
 
 /// Whether Ctrl-C was pressed, and which program to stop when it is pressed again.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +53,7 @@ impl Interrupt {
             0 => {}
             id => stop_group(id, false),
         }
-        std::process::exit(EXIT.into())
+        std::process::exit(ExitCode::INTERRUPTED.0.into())
     }
 }
 

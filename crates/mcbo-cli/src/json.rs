@@ -1,8 +1,8 @@
 //! The JSON that scripts rely on.
 
 use mcbo_core::{
-    Forecast, Intervention, NodeSummary, Noise, Problem, Recommendation, Suggestion, Trial, TrialState,
-    Warning, slot_name,
+    Certificate, Criterion, Forecast, Intervention, NodeSummary, Noise, Problem, Recommendation, Suggestion,
+    Trial, Warning, slot_name,
 };
 use serde_json::{Map, Value, json};
 
@@ -93,12 +93,7 @@ pub fn reward(problem: &Problem, trial: &Trial) -> Option<f64> {
 /// A trial: its suggestion, and what came of it; `error` says why a trial failed.
 pub fn trial(problem: &Problem, trial: &Trial, error: Option<&str>) -> Value {
     let mut object = suggestion(problem, trial.number, &trial.suggestion);
-    let state = match trial.state {
-        TrialState::Pending => "pending",
-        TrialState::Complete => "complete",
-        TrialState::Failed => "failed",
-    };
-    object.insert("state".into(), state.into());
+    object.insert("state".into(), trial.state.name().into());
     object.insert("values".into(), trial.values.as_ref().map_or(Value::Null, |v| values(problem, v)));
     object.insert("reward".into(), reward(problem, trial).into());
     if let Some(error) = error {
@@ -132,11 +127,31 @@ fn bounds([mean, lower, upper]: [f64; 3]) -> Value {
 pub fn recommendation(problem: &Problem, recommendation: &Recommendation) -> Value {
     let forecast = forecast(problem, recommendation, &recommendation.intervention);
     json!({
+        "by": criterion(recommendation.criterion),
         "intervention": intervention(problem, &recommendation.intervention),
         "predicted": predicted(problem, &forecast),
         "reward": expected_reward(problem, &forecast).map(bounds),
         "warnings": warnings(&recommendation.warnings),
     })
+}
+
+/// How much better than the recommended intervention any other could be.
+pub fn certificate(problem: &Problem, certificate: &Certificate) -> Value {
+    json!({
+        "width": certificate.width,
+        "lower": certificate.lower,
+        "upper": certificate.upper,
+        "gap": certificate.gap(),
+        "optimistic": intervention(problem, &certificate.optimistic),
+    })
+}
+
+/// What a recommendation goes by, in a word.
+pub fn criterion(criterion: Criterion) -> &'static str {
+    match criterion {
+        Criterion::Mean => "mean",
+        Criterion::Lower => "lower",
+    }
 }
 
 /// The best measured trial, with what the model expects of it.

@@ -15,20 +15,50 @@ pub const STDIN: &str = "-";
 /// # Errors
 /// Bad input if it cannot be read or has mistakes.
 pub fn read(file: &str) -> Result<Problem> {
-    let (name, text) = if file == STDIN {
+    Ok(read_text(file)?.1)
+}
+
+/// Reads and checks a problem file, and keeps its text.
+///
+/// # Errors
+/// Bad input if it cannot be read or has mistakes.
+pub fn read_text(file: &str) -> Result<(String, Problem)> {
+    let (name, text) = text(file).map_err(|error| unreadable(file, &error))?;
+    match Problem::from_toml(&text) {
+        Ok(problem) => Ok((text, problem)),
+        Err(errors) => Err(BadFile { file: name, text, errors }.into()),
+    }
+}
+
+/// The text of a file with the name to show for it; `-` is standard input.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn text(file: &str) -> std::io::Result<(String, String)> {
+    if file == STDIN {
         let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .map_err(|e| BadInput::new(format!("cannot read standard input: {e}"), "give a file instead"))?;
-        ("<stdin>", text)
-    } else {
-        (file, std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))?)
-    };
-    Problem::from_toml(&text).map_err(|errors| BadFile { file: name.to_owned(), text, errors }.into())
+        std::io::stdin().read_to_string(&mut text)?;
+        return Ok(("<stdin>".into(), text));
+    }
+    Ok((file.to_owned(), std::fs::read_to_string(file)?))
+}
+
+/// The text of a file of data.
+///
+/// # Errors
+/// Bad input if it cannot be read.
+pub fn data(file: &str) -> Result<String, BadInput> {
+    let hint = "check the name and the permissions; data must be UTF-8 text";
+    text(file)
+        .map(|(_, text)| text)
+        .map_err(|error| BadInput::new(format!("cannot read {file}: {error}"), hint))
 }
 
 fn unreadable(file: &str, error: &std::io::Error) -> BadInput {
     use std::io::ErrorKind;
+    if file == STDIN {
+        return BadInput::new(format!("cannot read standard input: {error}"), "give a file instead");
+    }
     let (what, hint) = match error.kind() {
         ErrorKind::NotFound => {
             ("there is no such file".to_owned(), format!("`mcbo init {file}` writes one to begin with"))

@@ -123,6 +123,15 @@ pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A name as an argument of a shell command: in quotes if it needs them.
+pub fn argument(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./@:+,%#".contains(c);
+    if name.chars().all(plain) && !name.starts_with(['-', '#']) && !name.is_empty() {
+        return name.to_owned();
+    }
+    format!("'{}'", name.replace('\'', r"'\''"))
+}
+
 /// A time as one would say it: `40 s`, `12 min`, `3.5 h`.
 pub fn duration(seconds: f64) -> String {
     match seconds {

@@ -177,6 +177,11 @@ impl Study {
         &self.data
     }
 
+    /// The seed of its random numbers.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Number of trials of the initial design.
     pub fn initial_trials(&self) -> usize {
         self.initial
@@ -362,7 +367,18 @@ pub fn default_initial(problem: &Problem) -> usize {
     (2 * decisions + 1).max(if choices <= 10 { choices } else { 0 })
 }
 
-/// Arranges values given by node name; what is not named is not measured.
+/// The places of a node's values by its name, or of one component's by a name such as `leaf[1]`.
+fn slot_by_name(problem: &Problem, name: &str) -> Option<std::ops::Range<usize>> {
+    if let Some(node) = problem.node_index(name) {
+        return Some(problem.slot(node));
+    }
+    let (node, component) = name.strip_suffix(']')?.split_once('[')?;
+    let slot = problem.slot(problem.node_index(node)?);
+    let at = slot.start + component.parse::<usize>().ok().filter(|&component| component < slot.len())?;
+    Some(at..at + 1)
+}
+
+/// Arranges values given by the names of nodes, or of components such as `leaf[1]`; what is not named is not measured.
 ///
 /// # Errors
 /// If a name is unknown, a vector has the wrong length or a number is not finite.
@@ -372,13 +388,12 @@ pub fn values_by_name<'a>(
 ) -> Result<Vec<Option<f64>>, DataError> {
     let mut values = vec![None; problem.slots()];
     for (name, given) in named {
-        let Some(node) = problem.node_index(name) else {
+        let Some(slot) = slot_by_name(problem, name) else {
             return Err(DataError::UnknownName {
                 name: name.to_owned(),
                 known: problem.graph().names().join(", "),
             });
         };
-        let slot = problem.slot(node);
         if given.len() != slot.len() {
             return Err(DataError::WrongLength {
                 what: name.to_owned(),

@@ -38,7 +38,10 @@ pub struct Row {
 
 impl Row {
     /// The row as an observation of the problem.
-    pub(crate) fn observation(&self, problem: &Problem) -> Result<Observation, RowFault> {
+    ///
+    /// # Errors
+    /// If a name is unknown or a vector has the wrong length.
+    pub fn observation(&self, problem: &Problem) -> Result<Observation, RowFault> {
         let mut intervention: Intervention = problem.neutral_intervention();
         for (name, &value) in &self.actions {
             let known = || problem.actions().iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");

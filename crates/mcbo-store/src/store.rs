@@ -96,6 +96,22 @@ impl Store {
         Arc::get_mut(&mut self.shared).expect("a store is set up before it is shared")
     }
 
+    /// The address, without its password.
+    pub fn address(&self) -> &str {
+        &self.shared.database.address.shown
+    }
+
+    /// Writes something and takes it back, to see whether that is possible.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check_writable(&self) -> Result<(), StoreError> {
+        let mut transaction = self.shared.database.write()?;
+        transaction.execute("UPDATE studies SET changed = changed", &[])?;
+        // Dropped without a commit: nothing has happened.
+        Ok(())
+    }
+
     /// For tests of this crate: a later statement fails, before or after the database has done it.
     #[doc(hidden)]
     pub fn fail_after(&self, statements: u32, late: bool) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcbo_core::{DataError, Problem, Study, Trial, TrialState, values_by_name};
+use mcbo_core::{DataError, Observation, Problem, Study, Trial, TrialState, values_by_name};
 
 use crate::event::{Added, Asked, Event, Failed, PROGRAM, ProblemChanged, Retried, Row, Told};
 use crate::fold::{Fold, Record, asked};
@@ -161,17 +161,7 @@ impl StoredStudy {
     pub fn add(&mut self, rows: &[Row]) -> Result<(), StoreError> {
         self.change(|change| {
             let problem = change.fold.study.problem().clone();
-            let (mut good, mut faults) = (Vec::new(), Vec::new());
-            for (index, row) in rows.iter().enumerate() {
-                let checked = row.observation(&problem).and_then(|observation| {
-                    mcbo_core::Data::new().push(&problem, observation.clone())?;
-                    Ok(observation)
-                });
-                match checked {
-                    Ok(observation) => good.push(observation),
-                    Err(fault) => faults.push(RowError { index, fault }),
-                }
-            }
+            let (good, faults) = checked(&problem, rows);
             if !faults.is_empty() {
                 return Err(StoreError::Rows(faults));
             }
@@ -187,6 +177,14 @@ impl StoredStudy {
             change.note(event);
             Ok(())
         })
+    }
+
+    /// Every row that [`Self::add`] would refuse, with its place.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn check(&mut self, rows: &[Row]) -> Result<Vec<RowError>, StoreError> {
+        Ok(checked(self.current()?.study.problem(), rows).1)
     }
 
     /// Goes on with another problem: see [`Study::change_problem`] for what may change. The same text again is no change.
@@ -310,6 +308,22 @@ impl StoredStudy {
             None => Err(self.bad_event(1, "the log is empty".into())),
         }
     }
+}
+
+/// Rows that fit the problem, and those that do not.
+fn checked(problem: &Problem, rows: &[Row]) -> (Vec<Observation>, Vec<RowError>) {
+    let (mut good, mut faults) = (Vec::new(), Vec::new());
+    for (index, row) in rows.iter().enumerate() {
+        let checked = row.observation(problem).and_then(|observation| {
+            mcbo_core::Data::new().push(problem, observation.clone())?;
+            Ok(observation)
+        });
+        match checked {
+            Ok(observation) => good.push(observation),
+            Err(fault) => faults.push(RowError { index, fault }),
+        }
+    }
+    (good, faults)
 }
 
 fn bad_state(number: usize, reason: String) -> StoreError {

@@ -1,13 +1,13 @@
 //! `mcbo check`: what a problem file says, or what is wrong with it.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use anyhow::Result;
 use mcbo_core::{ENUMERATION_LIMIT, Node, Problem, enumerate};
 use serde_json::{Value, json};
 
 use crate::cli::Check;
+use crate::exit::ExitCode;
 use crate::failure::BadFile;
 use crate::table::{self, Align, Table, paragraph};
 use crate::talk::{BOLD, Talk, styled};

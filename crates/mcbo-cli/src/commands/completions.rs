@@ -1,12 +1,12 @@
 //! `mcbo completions`: a script for the user's shell.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::CommandFactory;
 
 use crate::cli::{Cli, Completions};
+use crate::exit::ExitCode;
 
 /// Prints the completion script.
 pub fn run(arguments: &Completions) -> Result<ExitCode> {

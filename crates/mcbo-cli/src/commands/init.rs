@@ -3,11 +3,11 @@
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
 use crate::cli::{Init, Template};
+use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::talk::Talk;
 

@@ -1,96 +1,147 @@
 //! `mcbo run`: the closed loop on a simulator or on a program.
 
-use std::io::{self, Write};
-use std::process::ExitCode;
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
-use mcbo_core::{Problem, Recommendation, Strategy, Study, StudyError, Trial};
+use anyhow::{Result, anyhow};
+use mcbo_core::{Certificate, Problem, Recommendation, Strategy, Study, StudyError, Trial, TrialState};
+use mcbo_store::{Options, StoreError, StoredStudy};
 use serde_json::json;
 
-use crate::cli::{Run, StrategyName};
+use crate::cli::{Preset, Run, StrategyName};
+use crate::exit::ExitCode;
 use crate::failure::BadInput;
-use crate::interrupt::{self, Interrupt};
+use crate::interrupt::Interrupt;
 use crate::run::exec::Exec;
+use crate::run::kept::{self, Book};
 use crate::run::progress::{self, Progress};
 use crate::run::report::Report;
-use crate::run::runner::{End, Event, PATIENCE, Runner};
+use crate::run::runner::{End, Event, Goal, PATIENCE, Runner, is_round};
 use crate::run::world::{MeasureError, Simulated, World};
 use crate::talk::Talk;
-use crate::{json, problem, strategies, table, words};
+use crate::{json, number, problem, store, strategies, table, words};
 
 /// Runs the loop and prints what came out.
 pub fn run(arguments: &Run) -> Result<ExitCode> {
-    let problem = Arc::new(problem::read(&arguments.file)?);
-    check(arguments, &problem)?;
-    let study = study(arguments, &problem);
     let mut talk = Talk::new(arguments.quiet);
+    let book = book(arguments, &talk)?;
+    let (study, problem) = (book.study(), book.study().problem().clone());
+    if arguments.exec.is_none() && problem.simulator().is_none() {
+        let whose = arguments.file.clone().or_else(|| arguments.study.clone()).unwrap_or_default();
+        return Err(BadInput::new(
+            format!("{whose} has no [simulator], so there is nothing to measure"),
+            "measure with a program of yours, as in --exec 'python3 experiment.py', or add a [simulator]",
+        )
+        .into());
+    }
     for warning in problem.warnings() {
         talk.warning(&warning.to_string());
     }
+    if let (Book::Kept { stored, .. }, done @ 1..) = (&book, study.trials().len()) {
+        let name = words::argument(stored.name());
+        talk.note(&format!("going on with study {name} after {}", words::count(done, "trial")));
+    }
     if !arguments.quiet && !arguments.json {
-        talk = talk.around(progress::bar(progress::expected_trials(&study, arguments.rounds)));
+        talk = talk.around(progress::bar(progress::expected_trials(study, arguments.rounds)));
     }
     let interrupt =
         Interrupt::install(&talk, "stopping after this step; press Ctrl-C again to stop at once")?;
-    let world = world(arguments, &problem, &interrupt, &talk);
-    let runner = Runner::new(study, world, arguments.rounds, interrupt);
-    match arguments.threads {
-        None => finish(arguments, runner, &talk),
-        Some(threads) => rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .context("the threads cannot be started")?
-            .install(|| finish(arguments, runner, &talk)),
+    let world = world(arguments, study, &interrupt, &talk);
+    let goal = Goal { rounds: arguments.rounds, gap: arguments.until_gap.map(|gap| (gap, arguments.width)) };
+    let runner = Runner::new(book, world, goal, interrupt);
+    super::with_threads(arguments.threads, || finish(arguments, runner, &talk))
+}
+
+/// The study of the run: a new one or one to go on with, in memory or kept.
+fn book(arguments: &Run, talk: &Talk) -> Result<Book> {
+    let options = store::options(&arguments.chooser)?;
+    let file = arguments.file.as_deref().map(problem::read_text).transpose()?;
+    let worker = arguments.worker.name();
+    let keep = |stored: StoredStudy| Book::kept(stored.with_lease(arguments.worker.lease()), worker.clone());
+    match (&arguments.study, &arguments.exec, file) {
+        (Some(name), _, file) => {
+            let store = store::open(&arguments.storage)?;
+            match (store.open_study(name), file) {
+                (Ok(study), file) => keep(agreeing(study, arguments, file.as_ref().map(|(text, _)| text))?),
+                (Err(StoreError::NoStudy { .. }), Some((text, _))) => {
+                    keep(store.create(name, &text, &options)?)
+                }
+                (Err(error), _) => Err(error.into()),
+            }
+        }
+        (None, Some(command), Some((text, problem))) => {
+            let name = kept::name_of(&problem, &text, command, &options);
+            let stored = store::open(&arguments.storage)
+                .and_then(|store| Ok(kept::unnamed(&store, &name, &text, &options, arguments.fresh)?));
+            match stored {
+                Ok(stored) => keep(stored),
+                // Nobody asked for a store: measuring goes on without one.
+                Err(error) if arguments.storage.storage.is_none() => {
+                    talk.warning(&format!("this run is not kept: {error}"));
+                    Ok(Book::Memory(Box::new(in_memory(arguments, problem, &options))))
+                }
+                Err(error) => Err(error),
+            }
+        }
+        (None, _, Some((_, problem))) => Ok(Book::Memory(Box::new(in_memory(arguments, problem, &options)))),
+        (None, _, None) => {
+            Err(BadInput::new("no problem is given", "name a problem file, or a --study").into())
+        }
     }
 }
 
-/// What the options and the problem do not allow together.
-fn check(arguments: &Run, problem: &Problem) -> Result<(), BadInput> {
-    if arguments.beta.is_some() && !strategies::strategy(arguments.strategy).has_beta() {
-        return Err(BadInput::new(
-            "--beta means nothing to this strategy",
-            "leave out --beta; only mcbo and ucb have a confidence band",
-        ));
-    }
-    if arguments.strategy == StrategyName::CboNoisy {
-        return Err(BadInput::new(
-            "cbo-noisy is a variant for `mcbo bench`",
-            "take cbo: outside the benchmark it learns from what is measured anyway",
-        ));
-    }
-    if arguments.exec.is_none() && problem.simulator().is_none() {
-        return Err(BadInput::new(
-            format!("{} has no [simulator], so there is nothing to measure", arguments.file),
-            "measure with a program of yours, as in --exec 'python3 experiment.py', or add a [simulator]",
-        ));
-    }
-    Ok(())
-}
-
-fn study(arguments: &Run, problem: &Arc<Problem>) -> Study {
-    let method = strategies::method(arguments.strategy, arguments.preset, arguments.beta);
+fn in_memory(arguments: &Run, problem: Problem, options: &Options) -> Study {
+    let chooser = &arguments.chooser;
+    let (name, preset) =
+        (chooser.strategy.unwrap_or(StrategyName::Mcbo), chooser.preset.unwrap_or(Preset::Default));
+    let method = strategies::method(name, preset, chooser.beta);
     let strategy: Arc<dyn Strategy> = method.build().into();
-    let study = Study::with_strategy(Arc::clone(problem), strategy, arguments.seed).advisor(method.mcbo());
-    match arguments.initial {
+    let study = Study::with_strategy(problem, strategy, options.seed).advisor(method.mcbo());
+    match options.initial {
         Some(trials) => study.initial(trials),
         None => study,
     }
 }
 
-fn world(
-    arguments: &Run,
-    problem: &Arc<Problem>,
-    interrupt: &Interrupt,
-    talk: &Talk,
-) -> Box<dyn World + Send> {
+/// The study, unless the command says something else of it than it was made with.
+fn agreeing(mut study: StoredStudy, arguments: &Run, text: Option<&String>) -> Result<StoredStudy> {
+    let (status, name) = (study.status()?, words::argument(study.name()));
+    if text.is_some_and(|text| study.problem_toml().is_ok_and(|stored| stored != *text)) {
+        let file = arguments.file.as_deref().unwrap_or_default();
+        return Err(BadInput::new(
+            format!("study {name} has another problem than {file}"),
+            format!("leave out the file, or change the study first: mcbo update {name} --problem {file}"),
+        )
+        .into());
+    }
+    let chooser = &arguments.chooser;
+    let asked = store::options(chooser)?;
+    let differs = [
+        ("--strategy", chooser.strategy.is_some() && asked.strategy.strategy != status.strategy.strategy),
+        ("--preset", chooser.preset.is_some() && asked.strategy.preset != status.strategy.preset),
+        ("--beta", chooser.beta.is_some() && chooser.beta != status.strategy.beta),
+        ("--seed", chooser.seed.is_some_and(|seed| seed != status.seed)),
+        ("--initial", chooser.initial.is_some_and(|initial| initial != status.initial)),
+    ];
+    match differs.iter().find(|(_, differs)| *differs) {
+        Some((option, _)) => Err(BadInput::new(
+            format!("study {name} was made with another {option}"),
+            "leave it out, or begin a study of another name",
+        )
+        .into()),
+        None => Ok(study),
+    }
+}
+
+fn world(arguments: &Run, study: &Study, interrupt: &Interrupt, talk: &Talk) -> Box<dyn World + Send> {
+    let problem = study.problem();
     match &arguments.exec {
         Some(command) => {
             let timeout = arguments.timeout.map(Duration::from_secs_f64);
             Box::new(Exec::new(problem, command, timeout, interrupt, talk))
         }
-        None => Box::new(Simulated::new(problem, arguments.seed)),
+        None => Box::new(Simulated::new(problem, study.seed())),
     }
 }
 
@@ -102,7 +153,7 @@ impl World for Box<dyn World + Send> {
 
 /// Runs, prints, and says with which code to end.
 fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, talk: &Talk) -> Result<ExitCode> {
-    let began = Instant::now();
+    let (began, before) = (Instant::now(), runner.study().data().len());
     let end = drive(arguments, &mut runner, talk);
     // Whatever has happened, what was measured is not lost; only a reader that went away wants none of it.
     if let Err(error) = &end
@@ -115,11 +166,15 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, talk: &Tal
     let recommendation = if study.data().is_empty() { Ok(None) } else { study.recommend().map(Some) };
     talk.bar().finish_and_clear();
     let recommended = recommendation.as_ref().ok().and_then(Option::as_ref);
+    // Bounds are shown to those who asked for them: the others would have to wait.
+    let asked = recommended.filter(|_| arguments.until_gap.is_some());
+    let certificate = asked.map(|recommended| study.certify(recommended, arguments.width));
     if arguments.json {
-        write_line(&summary(study, recommended, &end))?;
+        super::write_line(&summary(study, recommended, certificate.as_ref(), &end))?;
     } else {
         let mut out = anstream::stdout().lock();
-        Report::new(study, recommended).write(&mut out, table::width(), arguments.all)?;
+        let report = Report::new(study, recommended).with_certificate(certificate.as_ref());
+        report.write(&mut out, table::width(), arguments.all)?;
         out.flush()?;
     }
     for warning in recommended.iter().flat_map(|r| &r.warnings) {
@@ -128,13 +183,20 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, talk: &Tal
     if study.data().is_empty() {
         talk.note("nothing was measured, so there is nothing to recommend");
     } else if !arguments.json {
-        let (measured, time) = (words::count(study.data().len(), "trial"), began.elapsed().as_secs_f64());
-        talk.note(&format!("\n{measured} measured in {time:.1} s."));
+        let measured = words::count(study.data().len().saturating_sub(before), "trial");
+        talk.note(&format!("\n{measured} measured in {:.1} s.", began.elapsed().as_secs_f64()));
+        if let Ok(End::Close(gap)) = &end {
+            let (gap, rounds) = (number::rough(*gap), study.trials().iter().filter(|t| is_round(t)).count());
+            talk.note(&format!(
+                "Stopped after {}: at most {gap} is left to gain.",
+                words::count(rounds, "round")
+            ));
+        }
     }
     recommendation?;
     match end? {
-        End::Done => Ok(ExitCode::SUCCESS),
-        End::Interrupted => Ok(ExitCode::from(interrupt::EXIT)),
+        End::Done | End::Close(_) => Ok(ExitCode::SUCCESS),
+        End::Interrupted => Ok(ExitCode::INTERRUPTED),
         End::GaveUp(last) => Err(gave_up(last, runner.failures().get(&last))),
     }
 }
@@ -142,8 +204,14 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, talk: &Tal
 /// Runs, with progress, warnings and JSON lines on the way.
 fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, talk: &Talk) -> Result<End> {
     let problem = Arc::clone(runner.study().problem());
-    let mut progress = Progress::new(talk);
+    let mut progress = Progress::new(talk, runner.study());
     let mut missed_reward = false;
+    if arguments.json {
+        // What an earlier run has done belongs to the result as well.
+        for trial in runner.study().trials().iter().filter(|trial| trial.state != TrialState::Pending) {
+            super::write_line(&json::trial(&problem, trial, None))?;
+        }
+    }
     runner.run(&mut |event| {
         progress.on(&problem, &event);
         let Event::Ended(trial, failure) = event else { return Ok(()) };
@@ -160,7 +228,7 @@ fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, talk: &Tal
         }
         if arguments.json {
             let error = failure.map(ToString::to_string);
-            write_line(&json::trial(&problem, trial, error.as_deref()))?;
+            super::write_line(&json::trial(&problem, trial, error.as_deref()))?;
         }
         Ok(())
     })
@@ -182,24 +250,24 @@ fn gave_up(trial: usize, failure: Option<&MeasureError>) -> anyhow::Error {
 }
 
 /// The last line of `--json`.
-fn summary(study: &Study, recommendation: Option<&Recommendation>, end: &Result<End>) -> serde_json::Value {
+fn summary(
+    study: &Study,
+    recommendation: Option<&Recommendation>,
+    certificate: Option<&Certificate>,
+    end: &Result<End>,
+) -> serde_json::Value {
     let problem = study.problem();
     let nodes = recommendation.map(|r| json::nodes(&r.network.summaries(problem)));
     json!({
         "recommendation": recommendation.map(|r| json::recommendation(problem, r)),
         "best": json::best(problem, study.best_trial(), recommendation),
+        "certificate": certificate.map(|certificate| json::certificate(problem, certificate)),
         "nodes": nodes.unwrap_or_else(|| json!([])),
         "end": match end {
             Ok(End::Done) => "done",
+            Ok(End::Close(_)) => "gap",
             Ok(End::Interrupted) => "interrupted",
             Ok(End::GaveUp(_)) | Err(_) => "failed",
         },
     })
-}
-
-/// Writes a line of JSON and does not keep it back.
-fn write_line(value: &serde_json::Value) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{value}")?;
-    out.flush()
 }

@@ -1,6 +1,7 @@
 //! The closed loop: choose, measure, learn, and in the end recommend.
 
 pub mod exec;
+pub mod kept;
 pub mod progress;
 pub mod report;
 pub mod runner;

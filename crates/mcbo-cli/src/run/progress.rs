@@ -32,8 +32,10 @@ pub fn expected_trials(study: &Study, rounds: usize) -> usize {
 
 impl Progress {
     /// Progress on the line of a talk.
-    pub fn new(talk: &Talk) -> Self {
-        Self { bar: talk.bar().clone(), best: None }
+    pub fn new(talk: &Talk, study: &Study) -> Self {
+        let bar = talk.bar().clone();
+        bar.set_position(study.trials().len() as u64);
+        Self { bar, best: study.best_trial().map(|(_, reward)| reward) }
     }
 
     /// Takes note of an event.

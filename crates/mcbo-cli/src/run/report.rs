@@ -2,14 +2,16 @@
 
 use std::io::{self, Write};
 
-use mcbo_core::{Direction, Intervention, Noise, Problem, Recommendation, Study, Trial, TrialState};
+use mcbo_core::{
+    Certificate, Direction, Intervention, Noise, Problem, Recommendation, Study, Trial, TrialState,
+};
 
 use super::runner::is_round;
-use crate::json;
-use crate::number::{Format, plain, range, rough};
+use crate::number::{Format, rough};
 use crate::table::{Align, Table, paragraph};
 use crate::talk::{BOLD, DIM, styled};
 use crate::words::{self, Lever};
+use crate::{json, show};
 
 /// Longer lists of trials are shortened to their beginning, their end and the best trial.
 const SHORT: usize = 30;
@@ -21,6 +23,7 @@ pub struct Report<'a> {
     study: &'a Study,
     problem: &'a Problem,
     recommendation: Option<&'a Recommendation>,
+    certificate: Option<&'a Certificate>,
     levers: Vec<Lever>,
     /// For all rewards, measured and expected.
     format: Format,
@@ -31,7 +34,12 @@ impl<'a> Report<'a> {
     pub fn new(study: &'a Study, recommendation: Option<&'a Recommendation>) -> Self {
         let problem = study.problem();
         let format = Format::of_values(study.data().rewards(problem).map(|(_, reward)| reward));
-        Self { study, problem, recommendation, levers: words::levers(problem), format }
+        Self { study, problem, recommendation, certificate: None, levers: words::levers(problem), format }
+    }
+
+    /// The same with how much may be left to gain.
+    pub fn with_certificate(self, certificate: Option<&'a Certificate>) -> Self {
+        Self { certificate, ..self }
     }
 
     /// Writes it in at most `width` columns, with every trial if asked for.
@@ -42,13 +50,26 @@ impl<'a> Report<'a> {
         if !self.study.trials().is_empty() {
             self.write_trials(out, width, all)?;
         }
-        if let Some(recommendation) = self.recommendation {
+        if self.recommendation.is_some() {
             writeln!(out)?;
-            self.write_recommendation(out, recommendation, width)?;
-            writeln!(out)?;
-            self.write_nodes(out, recommendation, width)?;
+            self.write_advice(out, width)?;
         }
         Ok(())
+    }
+
+    /// Writes the recommendation and how well the nodes are known.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_advice(&self, out: &mut impl Write, width: usize) -> io::Result<()> {
+        let Some(recommendation) = self.recommendation else { return Ok(()) };
+        self.write_recommendation(out, recommendation, width)?;
+        writeln!(out)?;
+        if let Some(certificate) = self.certificate {
+            show::certificate(out, self.problem, certificate, self.format, width)?;
+            writeln!(out)?;
+        }
+        self.write_nodes(out, recommendation, width)
     }
 
     fn reward(&self, reward: Option<f64>) -> String {
@@ -137,7 +158,7 @@ impl<'a> Report<'a> {
         width: usize,
     ) -> io::Result<()> {
         writeln!(out, "{}", styled(BOLD, "Recommended intervention"))?;
-        self.write_levers(out, &recommendation.intervention)?;
+        show::levers(out, &self.levers, &recommendation.intervention)?;
         let Some(expected) = self.expected(recommendation, &recommendation.intervention) else {
             return Ok(());
         };
@@ -170,21 +191,6 @@ impl<'a> Report<'a> {
         table.write(out, width)?;
         writeln!(out)?;
         paragraph(out, &text, width)
-    }
-
-    fn write_levers(&self, out: &mut impl Write, intervention: &Intervention) -> io::Result<()> {
-        let shown: Vec<Option<String>> = self.levers.iter().map(|lever| lever.shown(intervention)).collect();
-        let label_width = self.levers.iter().map(|lever| lever.label.chars().count()).max().unwrap_or(0);
-        let value_width = shown.iter().flatten().map(String::len).max().unwrap_or(1);
-        for (lever, shown) in self.levers.iter().zip(shown) {
-            let (value, note) = match (shown, lever.neutral) {
-                (Some(value), _) => (value, format!("in {}", range(lever.range))),
-                (None, Some(neutral)) => ("-".into(), format!("left neutral at {}", plain(neutral))),
-                (None, None) => ("-".into(), "not set".into()),
-            };
-            writeln!(out, "  {:<label_width$}  {value:>value_width$}  {}", lever.label, styled(DIM, &note))?;
-        }
-        Ok(())
     }
 
     fn is_noisy(&self) -> bool {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use anyhow::Result;
-use mcbo_core::{Study, Trial, TrialState};
+use mcbo_core::{Study, Trial};
 
+use super::kept::Book;
 use super::world::{MeasureError, World};
 use crate::interrupt::Interrupt;
 
@@ -30,17 +31,28 @@ pub enum Event<'a> {
 pub enum End {
     /// All rounds are done.
     Done,
+    /// No more than this is left to gain, which is what was asked for.
+    Close(f64),
     /// Ctrl-C.
     Interrupted,
     /// Too many failures in a row, with the last trial.
     GaveUp(usize),
 }
 
+/// When a run has done enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Goal {
+    /// Rounds after the initial design.
+    pub rounds: usize,
+    /// Fewer, if no more than this can be gained by mechanisms within so many standard deviations.
+    pub gap: Option<(f64, f64)>,
+}
+
 /// Drives a study. The study may have trials already: what is pending is measured first, and rounds that are done count.
 pub struct Runner<W> {
-    study: Study,
+    book: Book,
     world: W,
-    rounds: usize,
+    goal: Goal,
     interrupt: Interrupt,
     failures: BTreeMap<usize, MeasureError>,
 }
@@ -51,14 +63,14 @@ pub fn is_round(trial: &Trial) -> bool {
 }
 
 impl<W: World> Runner<W> {
-    /// A run of so many rounds after the initial design.
-    pub fn new(study: Study, world: W, rounds: usize, interrupt: Interrupt) -> Self {
-        Self { study, world, rounds, interrupt, failures: BTreeMap::new() }
+    /// A run towards a goal.
+    pub fn new(book: Book, world: W, goal: Goal, interrupt: Interrupt) -> Self {
+        Self { book, world, goal, interrupt, failures: BTreeMap::new() }
     }
 
     /// The study as it stands.
     pub fn study(&self) -> &Study {
-        &self.study
+        self.book.study()
     }
 
     /// Why trials failed, by number.
@@ -82,43 +94,58 @@ impl<W: World> Runner<W> {
         if self.interrupt.asked() {
             return Ok(ControlFlow::Break(End::Interrupted));
         }
-        let pending = self.study.trials().iter().find(|trial| trial.state == TrialState::Pending);
-        let number = match pending {
-            Some(trial) => trial.number,
+        let number = match self.book.pending()? {
+            Some(number) => number,
             None if self.is_done() => return Ok(ControlFlow::Break(End::Done)),
             None => {
-                on(Event::Choosing { number: self.study.trials().len() + 1 })?;
-                self.study.ask()?.number
+                on(Event::Choosing { number: self.study().trials().len() + 1 })?;
+                if let Some(gap) = self.gap_reached()? {
+                    return Ok(ControlFlow::Break(End::Close(gap)));
+                }
+                self.book.ask()?
             }
         };
         // Choosing takes a while: do not begin an experiment that nobody waits for any more.
         if self.interrupt.asked() {
             return Ok(ControlFlow::Break(End::Interrupted));
         }
-        let trial = &self.study.trials()[number - 1];
+        let trial = &self.book.study().trials()[number - 1];
         on(Event::Measuring(trial))?;
-        let told = self.world.measure(trial).and_then(|values| {
-            self.study.tell(number, values).map_err(|error| {
+        let told = match self.world.measure(trial) {
+            Err(error) => Err(error),
+            Ok(values) => self.book.tell(number, values)?.map_err(|error| {
                 let text = error.to_string();
                 let (what, hint) = text.split_once("; hint: ").unwrap_or((&text, "check what is measured"));
                 MeasureError::new(what, hint)
-            })
-        });
+            }),
+        };
         if let Err(error) = told {
-            self.study.fail(number)?;
+            self.book.fail(number, &error.what)?;
             self.failures.insert(number, error);
         }
-        on(Event::Ended(&self.study.trials()[number - 1], self.failures.get(&number)))?;
-        let last = self.study.trials().iter().rev().take(PATIENCE);
-        if last.filter(|trial| trial.state == TrialState::Failed).count() == PATIENCE {
+        on(Event::Ended(&self.study().trials()[number - 1], self.failures.get(&number)))?;
+        let last = self.study().trials().iter().rev().take(PATIENCE);
+        let failed_here = |trial: &&Trial| self.failures.contains_key(&trial.number);
+        if last.filter(failed_here).count() == PATIENCE {
             return Ok(ControlFlow::Break(End::GaveUp(number)));
         }
         Ok(ControlFlow::Continue(()))
     }
 
     fn is_done(&self) -> bool {
-        let rounds = self.study.trials().iter().filter(|trial| is_round(trial)).count();
-        rounds >= self.rounds && self.study.data().len() >= self.study.initial_trials()
+        let study = self.study();
+        let rounds = study.trials().iter().filter(|trial| is_round(trial)).count();
+        rounds >= self.goal.rounds && study.data().len() >= study.initial_trials()
+    }
+
+    /// What is left to gain, if that is little enough to stop. It is looked at once the initial design is done.
+    fn gap_reached(&self) -> Result<Option<f64>> {
+        let (Some((gap, width)), study) = (self.goal.gap, self.study()) else { return Ok(None) };
+        if study.data().is_empty() || study.data().len() < study.initial_trials() {
+            return Ok(None);
+        }
+        let left = study.certify(&study.recommend()?, width).gap();
+        Ok((left <= gap).then_some(left))
     }
 }
 
@@ -126,7 +153,7 @@ impl<W: World> Runner<W> {
 mod tests {
     use std::sync::Arc;
 
-    use mcbo_core::{Problem, Random};
+    use mcbo_core::{Problem, Random, TrialState};
 
     use super::*;
 
@@ -150,7 +177,8 @@ mod tests {
     }
 
     fn run(study: Study, fails: fn(usize) -> bool, interrupt: Interrupt) -> (End, Runner<Fake>) {
-        let mut runner = Runner::new(study, Fake(fails), 4, interrupt);
+        let goal = Goal { rounds: 4, gap: None };
+        let mut runner = Runner::new(Book::Memory(Box::new(study)), Fake(fails), goal, interrupt);
         (runner.run(&mut |_| Ok(())).unwrap(), runner)
     }
 

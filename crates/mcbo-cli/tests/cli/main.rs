@@ -8,8 +8,11 @@ mod guide;
 mod init;
 #[cfg(unix)]
 mod interrupt;
+mod kept;
 mod output;
 mod run;
+mod study;
+mod walk;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -37,13 +40,21 @@ impl Done {
     }
 }
 
-/// The binary, in a directory, without a terminal and without the settings of whoever runs the tests.
+/// The binary, in a directory, without a terminal and without the settings of whoever runs the tests. Studies are kept in
+/// the directory, unless that is the one of the examples.
 fn command(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcbo"));
     command.current_dir(directory).stdin(Stdio::null());
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let store = if directory.starts_with(examples()) {
+        scratch.join(format!("examples-{}.sqlite", std::process::id()))
+    } else {
+        directory.join("studies.sqlite")
+    };
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "MCBO_WORKER"] {
         command.env_remove(name);
     }
+    command.env("MCBO_STORAGE", format!("sqlite://{}", store.display()));
     command
 }
 

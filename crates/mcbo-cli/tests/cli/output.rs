@@ -6,7 +6,8 @@ use crate::{command, examples, finish, mcbo, mcbo_in, with_file};
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in ["init", "check", "run", "completions"] {
+    let studies = ["new", "studies", "ask", "tell", "add", "best", "status", "export", "plot", "update"];
+    for command in studies.into_iter().chain(["init", "check", "run", "doctor", "completions"]) {
         let help = mcbo(&[command, "--help"]).with_code(0).stdout;
         assert!(help.contains(&format!("\n  mcbo {command}")), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");

@@ -95,7 +95,8 @@ fn without_data_from_a_design_a_run_starts_from_the_prior() {
         mcbo(&["run", "nitrogen.toml", "--initial", "0", "--rounds", "2", "--json"]).with_code(0).json();
     assert_eq!(lines.len(), 3);
     let done = mcbo(&["run", "nitrogen.toml", "--initial", "0", "--rounds", "0", "--json"]).with_code(0);
-    let nothing = json!({ "recommendation": null, "best": null, "nodes": [], "end": "done" });
+    let nothing =
+        json!({ "recommendation": null, "best": null, "certificate": null, "nodes": [], "end": "done" });
     assert_eq!(done.json(), [nothing]);
     mcbo(&["run", "nitrogen.toml", "--initial", "2", "--rounds", "0"]).with_code(0);
 }

@@ -11,20 +11,20 @@ use crate::{Intervention, Problem};
 use super::{Context, Mcbo};
 
 /// Realisations of the noise that bounds are averaged over.
-const SAMPLES: usize = 64;
+const SAMPLES: usize = 32;
 /// Places of the optimistic search that are bounded.
-const FINALISTS: usize = 6;
+const FINALISTS: usize = 4;
 /// Starts of the search for the worst plausible model.
-const WORST_STARTS: u32 = 8;
+const WORST_STARTS: u32 = 6;
 /// Evaluations of every ascent and descent.
-const EVALUATIONS: usize = 120;
+const EVALUATIONS: usize = 60;
 
 /// Bounds on what can be gained beyond the recommended intervention.
 ///
 /// They hold if every learned mechanism lies everywhere within `width` posterior deviations of its mean
 /// (Eq. calibrated of the paper), the graph and the declared formulas are right with no hidden common causes, and the noise is
 /// as the model has it. They are as exact as the search for the extremes, which climbs from many starts but proves nothing, and
-/// as the average over 64 realisations of the noise.
+/// as the average over 32 realisations of the noise.
 ///
 /// With noise the plausible model may choose its mechanism for every realisation apart. No function of a node's inputs can do
 /// better, so the bounds err to the safe side.
@@ -59,8 +59,7 @@ impl Mcbo {
     ) -> Certificate {
         let problem = context.problem;
         let lower = worst(problem, network, intervention, width, seed);
-        let simple =
-            Self { optimism: Optimism::Constant, search: self.search.intensified(2), ..self.clone() };
+        let simple = Self { optimism: Optimism::Constant, ..self.clone() };
         let found = simple.search(context, network, width, seed, &|_| {});
         let own = choice_of(problem, intervention);
         let own_point = Plan::new(problem, network, &own, Optimism::Constant).point(intervention);

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::Result;
 use mcbo_bench::report::{self, About};
@@ -15,11 +14,12 @@ use super::folder::{Call, Folder};
 use super::sweep::{Outcome, bar, sweep};
 use super::task;
 use crate::cli::{BenchDiff, BenchPaper, BenchReport, BenchRun, Suite};
+use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::{plain as short, rough};
 use crate::table::{self, Align, Table};
 use crate::talk::Talk;
-use crate::{interrupt, strategies, words};
+use crate::{strategies, words};
 
 fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -64,7 +64,7 @@ pub fn run(arguments: &BenchRun) -> Result<ExitCode> {
         let runs = outcome.runs.into_iter().flatten().collect();
         summary(&Results::with(runs, |name| find(&arguments.task, name))?)?;
     }
-    Ok(if outcome.interrupted { ExitCode::from(interrupt::EXIT) } else { ExitCode::SUCCESS })
+    Ok(if outcome.interrupted { ExitCode::INTERRUPTED } else { ExitCode::SUCCESS })
 }
 
 /// Names that are files of one's own.
@@ -187,7 +187,7 @@ pub fn paper(arguments: &BenchPaper) -> Result<ExitCode> {
     let Outcome { interrupted, .. } = sweep(&part, Some(&archive), threads, &talk, |_, _| Ok(()))?;
     if interrupted {
         talk.note("the same command goes on from here");
-        return Ok(ExitCode::from(interrupt::EXIT));
+        return Ok(ExitCode::INTERRUPTED);
     }
     let left = whole.iter().filter(|job| !archive.has(job)).count();
     if left > 0 {

@@ -6,7 +6,6 @@ mod sweep;
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::process::ExitCode;
 
 use anyhow::Result;
 use mcbo_bench::Task;
@@ -14,6 +13,7 @@ use mcbo_core::{Intervention, Noise, Problem, check_intervention, enumerate};
 use serde_json::{Value, json};
 
 use crate::cli::{Bench, BenchCommand, BenchEval, BenchList};
+use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::plain as short;
 use crate::table::{self, Align, Table};

@@ -1,0 +1,305 @@
+//! The command line of studies that are kept.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Chooser, positive, threads};
+
+/// Where studies are kept.
+#[derive(Debug, Args)]
+pub struct Storage {
+    /// Where studies are kept: sqlite:///folder/file or postgresql://user@host/database [default: a file in your data
+    /// directory]
+    #[arg(long, value_name = "URL", env = "MCBO_STORAGE", hide_env_values = true)]
+    pub storage: Option<String>,
+}
+
+/// What a recommendation and its certificate go by.
+#[derive(Debug, Args)]
+pub struct Advice {
+    /// Recommend what promises most on average, or the best of what is sure
+    #[arg(long, value_enum, default_value_t = By::Mean)]
+    pub by: By,
+    /// Width of the band that the mechanisms are trusted to lie in, in standard deviations; it decides what may still be
+    /// gained
+    #[arg(long, value_name = "W", default_value_t = 2.0, value_parser = positive)]
+    pub width: f64,
+}
+
+/// What a recommendation goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// The highest expected reward
+    Mean,
+    /// The highest lower bound of the expected reward
+    Lower,
+}
+
+/// `mcbo new`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo new beer --problem mcbo.toml
+  mcbo new beer --problem mcbo.toml --storage postgresql://lab@server/mcbo    shared by a team")]
+pub struct New {
+    /// The study's name
+    pub study: String,
+    /// Problem file; `-` is standard input. The study keeps a copy
+    #[arg(long, value_name = "FILE")]
+    pub problem: String,
+    #[command(flatten)]
+    pub chooser: Chooser,
+    #[command(flatten)]
+    pub storage: Storage,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `mcbo studies`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo studies
+  mcbo studies --storage postgresql://lab@server/mcbo")]
+pub struct Studies {
+    /// Also those that `mcbo run --exec` made without a name
+    #[arg(long)]
+    pub all: bool,
+    /// Print a JSON array instead of a table
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+/// `mcbo ask`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo ask beer              the next experiment; asked again, the same until it is told
+  mcbo ask beer --count 4    four experiments to do side by side
+  mcbo ask beer --json       one JSON object a line")]
+pub struct Ask {
+    /// The study
+    pub study: String,
+    /// Experiments under way at once
+    #[arg(long, value_name = "Q", default_value_t = 1, value_parser = count)]
+    pub count: usize,
+    #[command(flatten)]
+    pub worker: Worker,
+    /// Threads to compute with [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Print one JSON object per experiment
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Who an experiment belongs to, and for how long.
+#[derive(Debug, Args)]
+pub struct Worker {
+    /// Whose experiments they are: whoever asks again under the same name gets the same ones [default: user@host]
+    #[arg(long, value_name = "NAME", env = "MCBO_WORKER", hide_env = true)]
+    pub worker: Option<String>,
+    /// Hours until an experiment that was not told goes to the next who asks
+    #[arg(long, value_name = "HOURS", default_value_t = 24.0, value_parser = positive)]
+    pub lease: f64,
+}
+
+/// `mcbo tell`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo tell beer 7 water=6.2 mash=5.9 taste=7.1
+  mcbo tell beer 7 mash=5.9             some values now, the others later
+  mcbo tell beer 7 leaf=0.2,1.4         a vector
+  mcbo tell beer 7 --json result.json   {\"water\": 6.2, \"leaf\": [0.2, 1.4]}
+  mcbo tell beer 7 --failed 'the pump broke'
+
+The same values again are no mistake; others are, and change nothing.")]
+pub struct Tell {
+    /// The study
+    pub study: String,
+    /// The trial's number, from `mcbo ask`
+    pub trial: usize,
+    /// Values of nodes
+    #[arg(value_name = "NAME=VALUE")]
+    pub values: Vec<String>,
+    /// Take the values from a JSON object in this file; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "values")]
+    pub json: Option<String>,
+    /// The trial could not be run; with a word on why, if there is one
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "")]
+    #[arg(conflicts_with_all = ["values", "json"])]
+    pub failed: Option<String>,
+    #[command(flatten)]
+    pub storage: Storage,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `mcbo add`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  mcbo add beer --csv past.csv
+
+The first line names the columns: nodes, actions, and do(NODE) for a node that was set. The components of a vector are \
+leaf[0], leaf[1]. An empty cell means not measured, neutral or not set. Columns of `mcbo export` that are none of these \
+are skipped. If a row is bad, every bad row is shown and none of the file is taken.")]
+pub struct Add {
+    /// The study
+    pub study: String,
+    /// CSV file; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub csv: String,
+    /// Take the good rows and leave out the bad ones
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Take rows that the study has already once more
+    #[arg(long)]
+    pub again: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `mcbo best`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo best beer
+  mcbo best beer --by lower    rather sure than high")]
+pub struct Best {
+    /// The study
+    pub study: String,
+    #[command(flatten)]
+    pub advice: Advice,
+    /// Threads to compute with [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `mcbo status`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo status beer
+  mcbo status beer --json | jq .certificate.gap")]
+pub struct Status {
+    /// The study
+    pub study: String,
+    #[command(flatten)]
+    pub advice: Advice,
+    /// Threads to compute with [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+/// `mcbo export`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo export beer > beer.csv
+  mcbo export beer --format json | jq '.trials[-1]'")]
+pub struct Export {
+    /// The study
+    pub study: String,
+    /// How to write the trials
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    pub format: ExportFormat,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+/// How to write trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A line per trial, for spreadsheets; `mcbo add` reads it
+    Csv,
+    /// Everything that is known of every trial
+    Json,
+}
+
+/// `mcbo plot`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo plot beer --out pictures")]
+pub struct Plot {
+    /// The study
+    pub study: String,
+    /// Folder for the pictures; it is made if need be
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub storage: Storage,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `mcbo update`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  mcbo update beer --problem mcbo.toml
+
+Nodes and actions can be added, ranges and noise changed; none can go, and all trials must fit the new ranges. The study \
+remembers the problem it had before.")]
+pub struct Update {
+    /// The study
+    pub study: String,
+    /// Problem file; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub problem: String,
+    #[command(flatten)]
+    pub storage: Storage,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `mcbo doctor`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo doctor
+  mcbo doctor --storage postgresql://lab@server/mcbo")]
+pub struct Doctor {
+    /// Print a JSON array instead of a list
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if (1..=1000).contains(&count) => Ok(count),
+        _ => Err("a number from 1 to 1000 is needed".into()),
+    }
+}

@@ -1,0 +1,181 @@
+//! A table of experiments, as CSV: columns by the names of nodes and actions.
+
+use std::collections::BTreeMap;
+
+use mcbo_core::{Problem, slot_name};
+use mcbo_store::Row;
+
+use crate::commands::export::{ABOUT, REWARD, set_column};
+use crate::failure::BadInput;
+
+/// What a file has.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// Rows with their lines.
+    pub rows: Vec<(u64, Row)>,
+    /// Lines that are no rows, and why.
+    pub bad: Vec<(u64, String)>,
+    /// Rows of trials that are not complete.
+    pub skipped: usize,
+}
+
+/// What a column is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Column {
+    Value { node: usize, component: usize },
+    Set { node: usize, component: usize },
+    Action(usize),
+    State,
+    Skipped,
+}
+
+/// Reads a table; the mistakes of single rows are part of the answer.
+///
+/// # Errors
+/// If its first line does not name columns of the problem.
+pub fn read(problem: &Problem, text: &str) -> Result<Rows, BadInput> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let first = text.lines().next().unwrap_or_default();
+    let delimiter = [b',', b';', b'\t']
+        .into_iter()
+        .max_by_key(|&sign| (first.bytes().filter(|&byte| byte == sign).count(), sign == b','))
+        .unwrap_or(b',');
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut records = reader.records();
+    let header = match records.next() {
+        Some(Ok(header)) => header,
+        _ => return Err(BadInput::new("the file is empty", "its first line names the columns")),
+    };
+    let columns = columns(problem, &header)?;
+    let mut rows = Rows::default();
+    for record in records {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => {
+                let line = error.position().map_or(0, csv::Position::line);
+                rows.bad.push((line, error.to_string()));
+                continue;
+            }
+        };
+        let line = record.position().map_or(0, csv::Position::line);
+        if record.len() != columns.len() {
+            let text = format!("{} cells where the first line has {}", record.len(), columns.len());
+            rows.bad.push((line, text));
+            continue;
+        }
+        match row(problem, &columns, &record) {
+            Ok(Some(row)) => rows.rows.push((line, row)),
+            Ok(None) => rows.skipped += 1,
+            Err(fault) => rows.bad.push((line, fault)),
+        }
+    }
+    Ok(rows)
+}
+
+fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>, BadInput> {
+    let mut known: Vec<(String, Column)> = Vec::new();
+    for (node, declared) in problem.nodes().iter().enumerate() {
+        for component in 0..declared.dim {
+            known.push((slot_name(problem, node, component), Column::Value { node, component }));
+            if declared.hard.is_some() {
+                known.push((set_column(problem, node, component), Column::Set { node, component }));
+            }
+        }
+    }
+    let actions = problem.actions().iter().enumerate();
+    known.extend(actions.map(|(index, action)| (action.name.clone(), Column::Action(index))));
+    let mut columns = Vec::with_capacity(header.len());
+    let mut unknown = Vec::new();
+    for (place, name) in header.iter().enumerate() {
+        if let Some(earlier) = header.iter().take(place).position(|other| other == name) {
+            return Err(BadInput::new(
+                format!("columns {} and {} are both named {name:?}", earlier + 1, place + 1),
+                "give every column a name of its own",
+            ));
+        }
+        let column = match known.iter().find(|(other, _)| other == name) {
+            Some((_, column)) => *column,
+            None if name == "state" => Column::State,
+            None if ABOUT.contains(&name) || name == REWARD => Column::Skipped,
+            None => {
+                unknown.push(format!("{name:?}"));
+                Column::Skipped
+            }
+        };
+        columns.push(column);
+    }
+    if !unknown.is_empty() {
+        let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+        return Err(BadInput::new(
+            format!("no node and no action is named {}", unknown.join(", ")),
+            format!("columns may be {}", names.join(", ")),
+        ));
+    }
+    Ok(columns)
+}
+
+/// One row; none for a trial that is not complete.
+fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Result<Option<Row>, String> {
+    let (mut values, mut targets): (BTreeMap<(usize, usize), f64>, BTreeMap<(usize, usize), f64>) =
+        Default::default();
+    let mut row = Row::default();
+    for (column, cell) in columns.iter().zip(record) {
+        if cell.is_empty() || *column == Column::Skipped {
+            continue;
+        }
+        if *column == Column::State {
+            if cell != "complete" {
+                return Ok(None);
+            }
+            continue;
+        }
+        let number = || {
+            cell.parse::<f64>().map_err(|_| {
+                format!("{} is {cell:?}, which is not a number; hint: leave the cell empty if it was not measured", name(problem, *column))
+            })
+        };
+        match *column {
+            Column::Value { node, component } => _ = values.insert((node, component), number()?),
+            Column::Set { node, component } => _ = targets.insert((node, component), number()?),
+            Column::Action(action) => {
+                row.actions.insert(problem.actions()[action].name.clone(), number()?);
+            }
+            Column::State | Column::Skipped => {}
+        }
+    }
+    // Values of single components have names of their own; a node that is set is set as a whole.
+    row.values =
+        values.into_iter().map(|((node, c), value)| (slot_name(problem, node, c), vec![value])).collect();
+    for ((node, component), value) in targets {
+        let set = row.targets.entry(problem.nodes()[node].name.clone()).or_default();
+        if set.len() != component {
+            return Err(format!(
+                "{} is set in part; hint: give all its components or none",
+                problem.nodes()[node].name
+            ));
+        }
+        set.push(value);
+    }
+    for (name, set) in &row.targets {
+        let dim = problem.node_index(name).map_or(0, |node| problem.nodes()[node].dim);
+        if set.len() != dim {
+            return Err(format!("{name} is set in part; hint: give all its components or none"));
+        }
+    }
+    Ok(Some(row))
+}
+
+fn name(problem: &Problem, column: Column) -> String {
+    match column {
+        Column::Value { node, component } => slot_name(problem, node, component),
+        Column::Set { node, component } => set_column(problem, node, component),
+        Column::Action(action) => problem.actions()[action].name.clone(),
+        Column::State => "state".into(),
+        Column::Skipped => String::new(),
+    }
+}

@@ -1,0 +1,113 @@
+//! `mcbo ask`: the next experiments, and why.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use mcbo_core::{Direction, Problem, Study, Suggestion};
+use mcbo_store::StoredTrial;
+use serde_json::Value;
+
+use crate::cli::Ask;
+use crate::exit::ExitCode;
+use crate::number::Format;
+use crate::table::{self, paragraph};
+use crate::talk::{BOLD, Talk, styled};
+use crate::{json, show, store, when, words};
+
+/// Hands out experiments and prints them.
+pub fn run(arguments: &Ask) -> Result<ExitCode> {
+    let worker = arguments.worker.name();
+    let mut study = store::study(&arguments.storage, &arguments.study)?.with_lease(arguments.worker.lease());
+    let before = study.status()?.trials;
+    let mut trials = super::with_threads(arguments.threads, || Ok(study.ask(&worker, arguments.count)?))?;
+    trials.sort_by_key(|trial| trial.trial.number);
+    let talk = Talk::new(arguments.quiet);
+    let state = study.study()?;
+    let problem = state.problem();
+    for trial in &trials {
+        let suggestion = &trial.trial.suggestion;
+        if arguments.json {
+            let object = json::suggestion(problem, trial.trial.number, suggestion);
+            super::write_line(&Value::Object(object))?;
+        } else {
+            let mut out = anstream::stdout().lock();
+            write(&mut out, &state, study.name(), trial)?;
+            out.flush()?;
+        }
+        let number = trial.trial.number;
+        if number <= before {
+            let since = when::relative(trial.record.asked, when::now());
+            talk.note(&format!(
+                "trial {number} is under way already, asked for {since}; `mcbo ask --count` gives more at once"
+            ));
+        }
+        for warning in &suggestion.warnings {
+            talk.warning(&warning.to_string());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What to do, what to expect, why, and how to go on.
+fn write(out: &mut impl Write, study: &Study, name: &str, trial: &StoredTrial) -> io::Result<()> {
+    let (problem, suggestion, width) = (study.problem(), &trial.trial.suggestion, table::width());
+    let number = trial.trial.number;
+    writeln!(out, "{}", styled(BOLD, &format!("Trial {number} of {name}")))?;
+    show::levers(out, &words::levers(problem), &suggestion.intervention)?;
+    writeln!(out)?;
+    if !suggestion.predicted.is_empty() {
+        show::forecasts(out, &suggestion.predicted, width)?;
+        writeln!(out)?;
+    }
+    paragraph(out, &reason(study, suggestion), width)?;
+    let values: Vec<String> = problem
+        .nodes()
+        .iter()
+        .enumerate()
+        .filter(|(node, _)| suggestion.intervention.target(*node).is_none())
+        .map(|(_, node)| format!("{}={}", node.name, vec!["…"; node.dim].join(",")))
+        .collect();
+    writeln!(out, "\nMeasured? mcbo tell {} {number} {}", words::argument(name), values.join(" "))
+}
+
+/// Why this experiment.
+fn reason(study: &Study, suggestion: &Suggestion) -> String {
+    let problem: &Problem = study.problem();
+    match suggestion.strategy.as_str() {
+        "design" => {
+            let (done, all) = (study.data().len(), study.initial_trials());
+            return format!(
+                "Why: it belongs to the initial design, {all} trials that spread over everything that can be chosen \
+                 ({done} measured so far). After that the model decides."
+            );
+        }
+        "enqueued" => return "Why: it was asked for by hand.".into(),
+        _ => {}
+    }
+    let node = words::reward_name(problem);
+    let best = study.best_trial();
+    let rewards = study.data().rewards(problem).map(|(_, reward)| reward);
+    let format = Format::of_values(rewards);
+    let value = |reward: f64| format.show(problem.sign() * reward);
+    let Some(expected) = json::expected_reward(problem, &suggestion.predicted) else {
+        return format!("Why: chosen by {}, which has no model of what happens.", suggestion.strategy);
+    };
+    let mut text = format!("Why: the model expects {node} = {}", value(expected[0]));
+    match (suggestion.acquisition, suggestion.beta) {
+        (Some(acquisition), Some(_)) if suggestion.strategy == "mcbo" => {
+            let reach = match problem.direction() {
+                Direction::Maximize => "as much as",
+                Direction::Minimize => "as little as",
+            };
+            text.push_str(&format!(
+                " here, and {reach} {} if what is not known yet turns out well: no other intervention promises more.",
+                value(acquisition)
+            ));
+        }
+        _ => text.push_str(&format!(" here; {} thinks it most worth trying.", suggestion.strategy)),
+    }
+    if let Some((trial, reward)) = best {
+        text.push_str(&format!(" The best measured so far is {}, in trial {}.", value(reward), trial.number));
+    }
+    text
+}

@@ -1,0 +1,147 @@
+//! `mcbo doctor`: what is wrong with this set-up.
+
+use std::io::Write;
+use std::time::Instant;
+
+use anyhow::Result;
+use mcbo_store::Store;
+use serde_json::{Value, json};
+
+use crate::cli::Doctor;
+use crate::exit::ExitCode;
+use crate::store::{self, Known};
+use crate::talk::{Talk, styled};
+use crate::{when, words};
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grade {
+    Good,
+    Odd,
+    Bad,
+}
+
+/// One check.
+struct Finding {
+    what: &'static str,
+    grade: Grade,
+    text: String,
+}
+
+impl Finding {
+    fn new(what: &'static str, grade: Grade, text: impl Into<String>) -> Self {
+        Self { what, grade, text: text.into() }
+    }
+}
+
+/// Looks at everything and prints what it found; ends with 1 if something does not work.
+pub fn run(arguments: &Doctor) -> Result<ExitCode> {
+    let mut findings = vec![program(), threads(), shell()];
+    findings.extend(storage(arguments));
+    if arguments.json {
+        let list: Vec<Value> = findings.iter().map(document).collect();
+        super::write_line(&list.into())?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        for finding in &findings {
+            let (sign, color) = match finding.grade {
+                Grade::Good => ("ok", anstyle::AnsiColor::Green),
+                Grade::Odd => ("look", anstyle::AnsiColor::Yellow),
+                Grade::Bad => ("bad", anstyle::AnsiColor::Red),
+            };
+            let text = finding.text.replace("; hint: ", "\n      hint: ");
+            writeln!(out, "{}  {}: {text}", styled(color.on_default(), &format!("{sign:<4}")), finding.what)?;
+        }
+        out.flush()?;
+    }
+    let bad = findings.iter().filter(|finding| finding.grade == Grade::Bad).count();
+    if bad > 0 {
+        Talk::new(false).note(&format!("{} found", words::count(bad, "problem")));
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn document(finding: &Finding) -> Value {
+    let state = match finding.grade {
+        Grade::Good => "ok",
+        Grade::Odd => "look",
+        Grade::Bad => "bad",
+    };
+    json!({ "check": finding.what, "state": state, "message": finding.text })
+}
+
+fn program() -> Finding {
+    let (version, system) = (env!("CARGO_PKG_VERSION"), std::env::consts::OS);
+    Finding::new("program", Grade::Good, format!("mcbo {version} on {system}, {}", std::env::consts::ARCH))
+}
+
+fn threads() -> Finding {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let used = rayon::current_num_threads();
+    let text =
+        format!("{} to compute with, of {}", words::count(used, "thread"), words::count(cores, "core"));
+    Finding::new("threads", if used > 2 * cores { Grade::Odd } else { Grade::Good }, text)
+}
+
+fn shell() -> Finding {
+    match std::process::Command::new("sh").args(["-c", "exit 0"]).status() {
+        Ok(status) if status.success() => Finding::new("shell", Grade::Good, "`sh` is there for --exec"),
+        _ => Finding::new("shell", Grade::Odd, "there is no `sh`; hint: only `mcbo run --exec` needs one"),
+    }
+}
+
+/// The store, and every study in it.
+fn storage(arguments: &Doctor) -> Vec<Finding> {
+    let url = match store::address(&arguments.storage) {
+        Ok(url) => url,
+        Err(error) => return vec![Finding::new("storage", Grade::Bad, one_line(&error.to_string()))],
+    };
+    let start = Instant::now();
+    let opened = Store::open(&url).map(|store| store.with_strategies(Known));
+    let store = match opened {
+        Ok(store) => store,
+        Err(error) => return vec![Finding::new("storage", Grade::Bad, error.to_string())],
+    };
+    let mut findings = Vec::new();
+    let writable = store.check_writable();
+    let opening = format!("{} opens in {:.0} ms", store.address(), 1000.0 * start.elapsed().as_secs_f64());
+    findings.push(match &writable {
+        Ok(()) => Finding::new("storage", Grade::Good, format!("{opening} and can be written")),
+        Err(error) => Finding::new("storage", Grade::Bad, format!("{opening}, but: {error}")),
+    });
+    let studies = match store.studies() {
+        Ok(studies) => studies,
+        Err(error) => {
+            findings.push(Finding::new("studies", Grade::Bad, error.to_string()));
+            return findings;
+        }
+    };
+    findings.push(Finding::new("studies", Grade::Good, words::count(studies.len(), "study")));
+    for summary in studies {
+        let read = store.open_study(&summary.name).and_then(|mut study| {
+            let status = study.status()?;
+            Ok((status.expired, status.changed))
+        });
+        let name = words::argument(&summary.name);
+        match read {
+            Err(error) => findings.push(Finding::new("study", Grade::Bad, format!("{name}: {error}"))),
+            Ok((0, _)) => {}
+            Ok((expired, changed)) => findings.push(Finding::new(
+                "study",
+                Grade::Odd,
+                format!(
+                    "{name}: {} under way for longer than agreed, last change {}; hint: tell them, or mark them with \
+                     `mcbo tell {name} TRIAL --failed`",
+                    words::count(expired, "trial"),
+                    when::relative(changed, when::now())
+                ),
+            )),
+        }
+    }
+    findings
+}
+
+fn one_line(text: &str) -> String {
+    text.replace("\nhint: ", "; hint: ")
+}

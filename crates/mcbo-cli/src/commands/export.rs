@@ -1,0 +1,113 @@
+//! `mcbo export`: all trials, for other programs.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use mcbo_core::{Problem, slot_name};
+use mcbo_store::{StoredStudy, StoredTrial};
+use serde_json::{Value, json};
+
+use crate::cli::{Export, ExportFormat};
+use crate::exit::ExitCode;
+use crate::{json, store, when};
+
+/// Columns of the CSV that are about the trial, not about what was done or measured.
+pub const ABOUT: [&str; 7] = ["trial", "state", "strategy", "worker", "asked", "told", "reason"];
+/// The column of the reward, in the direction of improvement.
+pub const REWARD: &str = "reward";
+
+/// Prints all trials.
+pub fn run(arguments: &Export) -> Result<ExitCode> {
+    let mut study = store::study(&arguments.storage, &arguments.study)?;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match arguments.format {
+        ExportFormat::Csv => csv(&mut out, &mut study)?,
+        ExportFormat::Json => writeln!(out, "{}", document(&mut study)?)?,
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The name of the column for a component of a node that was set.
+pub fn set_column(problem: &Problem, node: usize, component: usize) -> String {
+    format!("do({})", slot_name(problem, node, component))
+}
+
+/// Every node with its components.
+fn components(problem: &Problem) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let of = |(node, declared): (usize, &mcbo_core::Node)| {
+        (0..declared.dim).map(move |component| (node, component))
+    };
+    problem.nodes().iter().enumerate().flat_map(of)
+}
+
+fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
+    let (state, trials) = (study.study()?, study.trials()?);
+    let problem = state.problem();
+    let settable: Vec<(usize, usize)> =
+        components(problem).filter(|(node, _)| problem.nodes()[*node].hard.is_some()).collect();
+    let mut writer = csv::Writer::from_writer(out);
+    let mut header: Vec<String> = ABOUT.map(String::from).to_vec();
+    header.extend(settable.iter().map(|&(node, component)| set_column(problem, node, component)));
+    header.extend(problem.actions().iter().map(|action| action.name.clone()));
+    header.extend(components(problem).map(|(node, component)| slot_name(problem, node, component)));
+    header.push(REWARD.into());
+    writer.write_record(&header)?;
+    for StoredTrial { trial, record, .. } in &trials {
+        let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
+        let mut row = vec![
+            trial.number.to_string(),
+            trial.state.name().into(),
+            trial.suggestion.strategy.clone(),
+            record.worker.clone().unwrap_or_default(),
+            when::exact(record.asked),
+            record.told.map(when::exact).unwrap_or_default(),
+            record.reason.clone().unwrap_or_default(),
+        ];
+        let intervention = &trial.suggestion.intervention;
+        row.extend(
+            settable.iter().map(|&(node, component)| number(intervention.target(node).map(|v| v[component]))),
+        );
+        row.extend(intervention.actions.iter().map(|&value| number(Some(value))));
+        row.extend(
+            (0..problem.slots()).map(|at| number(trial.values.as_ref().and_then(|values| values[at]))),
+        );
+        row.push(number(json::reward(problem, trial)));
+        writer.write_record(&row)?;
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+fn document(study: &mut StoredStudy) -> Result<Value> {
+    let (status, problem_toml) = (study.status()?, study.problem_toml()?);
+    let (state, trials) = (study.study()?, study.trials()?);
+    let problem = state.problem();
+    let trials: Vec<Value> = trials
+        .iter()
+        .map(|StoredTrial { trial, missing, record }| {
+            let mut object = json::trial(problem, trial, record.reason.as_deref());
+            if let Value::Object(object) = &mut object {
+                object.insert("missing".into(), missing.clone().into());
+                object.insert("worker".into(), record.worker.clone().into());
+                object.insert("asked".into(), when::exact(record.asked).into());
+                object.insert("told".into(), record.told.map(when::exact).into());
+                object.insert("suggest_seconds".into(), record.took_seconds.into());
+                object.insert("program".into(), record.program.clone().into());
+            }
+            object
+        })
+        .collect();
+    Ok(json!({
+        "study": status.name,
+        "strategy": status.strategy.strategy,
+        "preset": status.strategy.preset,
+        "beta": status.strategy.beta,
+        "seed": status.seed,
+        "initial": status.initial,
+        "created": when::exact(status.created),
+        "changed": when::exact(status.changed),
+        "problem": problem_toml,
+        "trials": trials,
+    }))
+}

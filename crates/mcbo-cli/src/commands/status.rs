@@ -1,0 +1,191 @@
+//! `mcbo status`: where a study stands.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use mcbo_core::{Certificate, Recommendation, Study, TrialState};
+use mcbo_store::{Status as Standing, StoredTrial};
+use serde_json::{Value, json};
+
+use crate::cli::Status;
+use crate::exit::ExitCode;
+use crate::number::Format;
+use crate::table::{self, Align, Table};
+use crate::talk::{BOLD, DIM, styled};
+use crate::{json, store, when, words};
+
+/// With more trials than this the model is left to `mcbo best`: status answers at once.
+const QUICK: usize = 300;
+
+/// Everything that is shown.
+struct View<'a> {
+    standing: &'a Standing,
+    study: &'a Study,
+    trials: &'a [StoredTrial],
+    advice: Option<(Recommendation, Certificate)>,
+}
+
+/// Prints where a study stands.
+pub fn run(arguments: &Status) -> Result<ExitCode> {
+    let mut stored = store::study(&arguments.storage, &arguments.study)?;
+    let (standing, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
+    let quick = !study.data().is_empty() && study.data().len() <= QUICK;
+    let advice = if quick {
+        let advise = || super::best::advise(&study, &arguments.advice);
+        Some(super::with_threads(arguments.threads, advise)?)
+    } else {
+        None
+    };
+    let view = View { standing: &standing, study: &study, trials: &trials, advice };
+    if arguments.json {
+        super::write_line(&view.json())?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        view.write(&mut out, table::width())?;
+        out.flush()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl View<'_> {
+    /// Trials under way, and trials of which some values are missing.
+    fn open(&self) -> (Vec<&StoredTrial>, Vec<&StoredTrial>) {
+        let pending = self.trials.iter().filter(|trial| trial.trial.state == TrialState::Pending).collect();
+        let partial =
+            |trial: &&StoredTrial| trial.trial.state == TrialState::Complete && !trial.missing.is_empty();
+        (pending, self.trials.iter().filter(partial).collect())
+    }
+
+    fn json(&self) -> Value {
+        let (standing, problem) = (self.standing, self.study.problem());
+        let (pending, partial) = self.open();
+        let pending: Vec<Value> = pending
+            .iter()
+            .map(|trial| {
+                json!({
+                    "trial": trial.trial.number,
+                    "worker": trial.record.worker,
+                    "asked": when::exact(trial.record.asked),
+                    "lease_until": trial.record.lease_until.map(when::exact),
+                })
+            })
+            .collect();
+        let partial: Vec<Value> = partial
+            .iter()
+            .map(|trial| json!({ "trial": trial.trial.number, "missing": trial.missing }))
+            .collect();
+        let recommendation = self.advice.as_ref().map(|(recommendation, _)| recommendation);
+        json!({
+            "study": standing.name,
+            "objective": words::objective(problem),
+            "strategy": standing.strategy.strategy,
+            "preset": standing.strategy.preset,
+            "beta": standing.strategy.beta,
+            "seed": standing.seed,
+            "initial": standing.initial,
+            "created": when::exact(standing.created),
+            "changed": when::exact(standing.changed),
+            "trials": standing.trials,
+            "complete": standing.complete,
+            "pending": standing.pending,
+            "expired": standing.expired,
+            "partial": standing.partial,
+            "failed": standing.failed,
+            "under_way": pending,
+            "incomplete": partial,
+            "best": json::best(problem, self.study.best_trial(), recommendation),
+            "recommendation": recommendation.map(|r| json::recommendation(problem, r)),
+            "certificate": self.advice.as_ref().map(|(_, certificate)| json::certificate(problem, certificate)),
+        })
+    }
+
+    fn write(&self, out: &mut impl Write, width: usize) -> io::Result<()> {
+        let (standing, study, problem) = (self.standing, self.study, self.study.problem());
+        let now = when::now();
+        let by = match standing.strategy.preset.as_str() {
+            "default" => standing.strategy.strategy.clone(),
+            preset => format!("{} with the settings of the {preset}", standing.strategy.strategy),
+        };
+        let name = styled(BOLD, &standing.name);
+        writeln!(out, "{name}: {}, proposed by {by}, seed {}", words::objective(problem), standing.seed)?;
+        let (made, changed) = (when::relative(standing.created, now), when::relative(standing.changed, now));
+        writeln!(out, "{}\n", styled(DIM, &format!("begun {made}, changed {changed}")))?;
+
+        let label = |out: &mut dyn Write, label: &str, text: &str| writeln!(out, "{label:<13} {text}");
+        let counts =
+            [(standing.complete, "complete"), (standing.pending, "under way"), (standing.failed, "failed")];
+        let counts: Vec<String> = counts
+            .iter()
+            .filter(|(count, what)| *count > 0 || *what == "complete")
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        label(out, "trials", &format!("{} ({})", standing.trials, counts.join(", ")))?;
+        let format = Format::of_values(study.data().rewards(problem).map(|(_, reward)| reward));
+        let (node, levers) = (words::reward_name(problem), words::levers(problem));
+        let value = |reward: f64| format.show(problem.sign() * reward);
+        if let Some((trial, reward)) = study.best_trial() {
+            let did = words::intervention(&levers, &trial.suggestion.intervention);
+            label(
+                out,
+                "best measured",
+                &format!("{node} = {} in trial {}: {did}", value(reward), trial.number),
+            )?;
+        }
+        match &self.advice {
+            Some((recommendation, certificate)) => {
+                let forecast = json::forecast(problem, recommendation, &recommendation.intervention);
+                let expected = json::expected_reward(problem, &forecast);
+                let did = words::intervention(&levers, &recommendation.intervention);
+                let expects =
+                    expected.map_or_else(String::new, |[mean, ..]| format!("{node} = {}", value(mean)));
+                label(out, "recommended", &format!("{expects} expected: {did}"))?;
+                let gap = format.show(certificate.gap());
+                label(out, "left to gain", &format!("at most {gap}; `mcbo best` says when that holds"))?;
+            }
+            None if study.data().is_empty() => {}
+            None => {
+                label(out, "recommended", "`mcbo best` computes it, which takes a while with so many trials")?
+            }
+        }
+        self.write_open(out, width, now)?;
+        let name = words::argument(&standing.name);
+        writeln!(out, "\nnext: mcbo ask {name}")
+    }
+
+    fn write_open(&self, out: &mut impl Write, width: usize, now: i64) -> io::Result<()> {
+        let (pending, partial) = self.open();
+        if !pending.is_empty() {
+            use Align::{Left, Right};
+            let mut table =
+                Table::new([("under way", Right), ("worker", Left), ("asked", Left), ("theirs until", Left)]);
+            for trial in pending {
+                let record = &trial.record;
+                let until = match record.lease_until {
+                    Some(until) if until > now => when::relative(until, now),
+                    _ => "over, goes to the next who asks".into(),
+                };
+                table.row([
+                    format!("trial {}", trial.trial.number),
+                    record.worker.clone().unwrap_or_default(),
+                    when::relative(record.asked, now),
+                    until,
+                ]);
+            }
+            writeln!(out)?;
+            table.write(out, width)?;
+        }
+        if !partial.is_empty() {
+            const SHOWN: usize = 10;
+            let mut table = Table::new([("not all told", Align::Right), ("missing", Align::Left)]);
+            for trial in partial.iter().take(SHOWN) {
+                table.row([format!("trial {}", trial.trial.number), trial.missing.join(", ")]);
+            }
+            writeln!(out)?;
+            table.write(out, width)?;
+            if partial.len() > SHOWN {
+                writeln!(out, "{}", styled(DIM, &format!("and {} more", partial.len() - SHOWN)))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! `mcbo studies`: the list of studies.
+
+use std::io::Write;
+
+use anyhow::Result;
+use mcbo_store::Summary;
+use serde_json::{Value, json};
+
+use crate::cli::Studies;
+use crate::exit::ExitCode;
+use crate::run::kept::is_unnamed;
+use crate::table::{self, Align, Table};
+use crate::talk::Talk;
+use crate::{store, when};
+
+/// Lists the studies of a store.
+pub fn run(arguments: &Studies) -> Result<ExitCode> {
+    let all = store::open(&arguments.storage)?.studies()?;
+    let count = all.len();
+    let shown: Vec<Summary> =
+        all.into_iter().filter(|study| arguments.all || !is_unnamed(&study.name)).collect();
+    if arguments.json {
+        let studies: Vec<Value> = shown.iter().map(summary).collect();
+        super::write_line(&studies.into())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let talk = Talk::new(false);
+    if shown.is_empty() {
+        talk.note("no studies yet; `mcbo new NAME --problem FILE` begins one");
+    } else {
+        use Align::{Left, Right};
+        let numbers = ["trials", "complete", "pending", "failed"].map(|name| (name, Right));
+        let mut table = Table::new([("study", Left)].into_iter().chain(numbers).chain([("changed", Left)]));
+        let now = when::now();
+        for study in &shown {
+            let counts = [study.trials, study.complete, study.pending, study.failed];
+            let mut row = vec![study.name.clone()];
+            row.extend(counts.map(|count| count.to_string()));
+            row.push(when::relative(study.changed, now));
+            table.row(row);
+        }
+        let mut out = anstream::stdout().lock();
+        table.write(&mut out, table::width())?;
+        out.flush()?;
+    }
+    if count > shown.len() {
+        talk.note(&format!("{} of `mcbo run --exec` not shown; --all shows them", count - shown.len()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn summary(study: &Summary) -> Value {
+    json!({
+        "study": study.name,
+        "trials": study.trials,
+        "complete": study.complete,
+        "pending": study.pending,
+        "failed": study.failed,
+        "created": when::exact(study.created),
+        "changed": when::exact(study.changed),
+    })
+}

@@ -1,0 +1,116 @@
+//! `mcbo tell`: what an experiment gave.
+
+use anyhow::Result;
+use mcbo_store::StoredStudy;
+use serde_json::Value;
+
+use crate::cli::Tell;
+use crate::exit::ExitCode;
+use crate::failure::BadInput;
+use crate::number::plain;
+use crate::talk::Talk;
+use crate::{json, problem, store, words};
+
+/// Takes the values, or that there are none.
+pub fn run(arguments: &Tell) -> Result<ExitCode> {
+    let talk = Talk::new(arguments.quiet);
+    // What is given is understood before anything is opened.
+    let values = match (&arguments.failed, &arguments.json) {
+        (Some(_), _) => Vec::new(),
+        (None, Some(file)) => from_json(&problem::data(file)?)?,
+        (None, None) => from_words(&arguments.values)?,
+    };
+    let mut study = store::study(&arguments.storage, &arguments.study)?;
+    if let Some(reason) = &arguments.failed {
+        study.fail(arguments.trial, reason)?;
+        talk.note(&format!(
+            "trial {} of {} is marked as failed; it will not be proposed again",
+            arguments.trial,
+            study.name()
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let named: Vec<(&str, Vec<f64>)> =
+        values.iter().map(|(name, values)| (name.as_str(), values.clone())).collect();
+    study.tell(arguments.trial, &named, None)?;
+    said(&mut study, arguments.trial, &talk)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `name=1.5` or `name=1.5,2.5`.
+fn from_words(words: &[String]) -> Result<Vec<(String, Vec<f64>)>, BadInput> {
+    if words.is_empty() {
+        return Err(BadInput::new(
+            "no values are given",
+            "write them as NAME=VALUE, name a file with --json, or say --failed",
+        ));
+    }
+    let parse = |word: &String| {
+        let (name, values) = word.split_once('=').ok_or_else(|| {
+            BadInput::new(format!("{word:?} is not NAME=VALUE"), "write it as in taste=7.1")
+        })?;
+        let number = |text: &str| {
+            text.trim().parse::<f64>().map_err(|_| {
+                BadInput::new(
+                    format!("{name}: {text:?} is not a number"),
+                    "write a number with a decimal point; leave out what was not measured",
+                )
+            })
+        };
+        let values = values.split(',').map(number).collect::<Result<Vec<f64>, BadInput>>()?;
+        Ok((name.trim().to_owned(), values))
+    };
+    words.iter().map(parse).collect()
+}
+
+/// An object of node values; `null` is not measured.
+fn from_json(text: &str) -> Result<Vec<(String, Vec<f64>)>, BadInput> {
+    let hint = "write an object of node values, as in {\"taste\": 7.1, \"leaf\": [0.2, 1.4]}";
+    let object = match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => object,
+        Ok(_) => return Err(BadInput::new("the values are not a JSON object", hint)),
+        Err(error) => return Err(BadInput::new(format!("the values are not JSON: {error}"), hint)),
+    };
+    let mut values = Vec::new();
+    for (name, value) in object {
+        let number = |value: &Value| {
+            value.as_f64().ok_or_else(|| BadInput::new(format!("{name}: {value} is not a number"), hint))
+        };
+        match &value {
+            Value::Null => {}
+            Value::Array(all) => {
+                values.push((name.clone(), all.iter().map(number).collect::<Result<Vec<f64>, BadInput>>()?));
+            }
+            one => values.push((name.clone(), vec![number(one)?])),
+        }
+    }
+    Ok(values)
+}
+
+/// Says what became of the trial.
+fn said(study: &mut StoredStudy, number: usize, talk: &Talk) -> Result<()> {
+    let trials = study.trials()?;
+    let (name, state) = (words::argument(study.name()), study.study()?);
+    let problem = state.problem();
+    let Some(trial) = trials.get(number.wrapping_sub(1)) else { return Ok(()) };
+    let mut text = format!("trial {number} of {}", study.name());
+    match json::reward(problem, &trial.trial) {
+        Some(reward) => {
+            let node = words::reward_name(problem);
+            text.push_str(&format!(": {node} = {}", plain(problem.sign() * reward)));
+            if state.best_trial().is_some_and(|(best, _)| best.number == number) {
+                text.push_str(", the best so far");
+            }
+        }
+        None => text.push_str(&format!(" has no value for {} yet", words::reward_name(problem))),
+    }
+    talk.note(&text);
+    if !trial.missing.is_empty() {
+        talk.note(&format!(
+            "still without a value, tell them when they are known: {}",
+            trial.missing.join(", ")
+        ));
+    }
+    talk.note(&format!("next: mcbo ask {name}, or mcbo best {name}"));
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! `mcbo update`: goes on with a changed problem file.
+
+use anyhow::Result;
+
+use crate::cli::Update;
+use crate::exit::ExitCode;
+use crate::talk::Talk;
+use crate::{problem, store, words};
+
+/// Changes the problem of a study.
+pub fn run(arguments: &Update) -> Result<ExitCode> {
+    let (text, problem) = problem::read_text(&arguments.problem)?;
+    let mut study = store::study(&arguments.storage, &arguments.study)?;
+    let same = study.problem_toml()? == text;
+    study.change_problem(&text)?;
+    let talk = Talk::new(arguments.quiet);
+    for warning in problem.warnings() {
+        talk.warning(&warning.to_string());
+    }
+    let name = words::argument(study.name());
+    talk.note(&match same {
+        true => format!("study {name}: that is the problem it has already"),
+        false => format!("study {name}: goes on with the changed problem"),
+    });
+    Ok(ExitCode::SUCCESS)
+}

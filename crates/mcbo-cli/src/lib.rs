@@ -1,0 +1,57 @@
+//! The `mcbo` command as a function: the only crate that prints. stdout carries data, stderr everything else.
+
+mod cli;
+mod commands;
+mod exit;
+mod failure;
+mod interrupt;
+mod json;
+mod number;
+mod problem;
+mod run;
+mod show;
+mod store;
+mod strategies;
+mod table;
+mod talk;
+mod when;
+mod words;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use exit::ExitCode;
+
+/// Runs a command line, the program's name first, and says with which code to end.
+pub fn run<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and versions go to stdout, mistakes to stderr; that nobody reads them is no reason to fail.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::BAD_INPUT.0 } else { ExitCode::SUCCESS.0 };
+        }
+    };
+    cli.color.apply();
+    let outcome = match cli.command {
+        Command::Init(arguments) => commands::init::run(&arguments),
+        Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Run(arguments) => commands::run::run(&arguments),
+        Command::New(arguments) => commands::new::run(&arguments),
+        Command::Studies(arguments) => commands::studies::run(&arguments),
+        Command::Ask(arguments) => commands::ask::run(&arguments),
+        Command::Tell(arguments) => commands::tell::run(&arguments),
+        Command::Add(arguments) => commands::add::run(&arguments),
+        Command::Best(arguments) => commands::best::run(&arguments),
+        Command::Status(arguments) => commands::status::run(&arguments),
+        Command::Export(arguments) => commands::export::run(&arguments),
+        Command::Plot(arguments) => commands::plot::run(&arguments),
+        Command::Update(arguments) => commands::update::run(&arguments),
+        Command::Bench(arguments) => commands::bench::run(&arguments),
+        Command::Doctor(arguments) => commands::doctor::run(&arguments),
+        Command::Completions(arguments) => commands::completions::run(&arguments),
+    };
+    outcome.unwrap_or_else(|error| failure::report(&error)).0
+}

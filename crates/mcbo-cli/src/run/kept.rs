@@ -1,0 +1,158 @@
+//! The study behind a run: in memory, or kept in a store as it goes on.
+
+use anyhow::Result;
+use mcbo_core::{Problem, Study, StudyError, TrialState, slot_name};
+use mcbo_store::{Options, Store, StoreError, StoredStudy};
+
+/// Runs without a name are studies of such a name.
+const UNNAMED: &str = "run/";
+
+/// Whether a study was made by a run without a name.
+pub fn is_unnamed(study: &str) -> bool {
+    study.starts_with(UNNAMED)
+}
+
+/// The name of a run without one: the same for the same command on the same problem in the same directory.
+pub fn name_of(problem: &Problem, text: &str, command: &str, options: &Options) -> String {
+    let directory = std::env::current_dir().map(|path| path.display().to_string()).unwrap_or_default();
+    let options = format!("{options:?}");
+    // FNV-1a, the same in every release of the compiler.
+    let parts = [text, command, &directory, &options];
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
+    let hash = bytes
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let name: String = problem.name().chars().take(100).collect();
+    format!("{UNNAMED}{}/{:08x}", if name.is_empty() { "problem" } else { &name }, hash >> 32)
+}
+
+/// The study of a run without a name: the latest of that name, or the next one.
+///
+/// # Errors
+/// If the store cannot be read or written.
+pub fn unnamed(
+    store: &Store,
+    name: &str,
+    text: &str,
+    options: &Options,
+    fresh: bool,
+) -> Result<StoredStudy, StoreError> {
+    let numbered = |number: usize| if number == 1 { name.to_owned() } else { format!("{name}#{number}") };
+    let known: Vec<String> = store.studies()?.into_iter().map(|study| study.name).collect();
+    let last = (1..).take_while(|&number| known.contains(&numbered(number))).count();
+    match last {
+        0 => store.create(name, text, options),
+        _ if fresh => store.create(&numbered(last + 1), text, options),
+        _ => store.open_study(&numbered(last)),
+    }
+}
+
+/// The study of a run.
+pub enum Book {
+    /// Gone with the program.
+    Memory(Box<Study>),
+    /// Kept.
+    Kept {
+        /// Where.
+        stored: Box<StoredStudy>,
+        /// Whose trials the run works on.
+        worker: String,
+        /// The study as it was last seen.
+        state: Box<Study>,
+    },
+}
+
+impl Book {
+    /// A study that is kept.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn kept(mut stored: StoredStudy, worker: String) -> Result<Self> {
+        let state = Box::new(stored.study()?);
+        Ok(Self::Kept { stored: Box::new(stored), worker, state })
+    }
+
+    /// The study as it stands.
+    pub fn study(&self) -> &Study {
+        match self {
+            Self::Memory(study) => study,
+            Self::Kept { state, .. } => state,
+        }
+    }
+
+    /// A trial that is under way and the run's own.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn pending(&mut self) -> Result<Option<usize>> {
+        match self {
+            Self::Memory(study) => {
+                let pending = study.trials().iter().find(|trial| trial.state == TrialState::Pending);
+                Ok(pending.map(|trial| trial.number))
+            }
+            Self::Kept { stored, worker, .. } => {
+                let own = |trial: &&mcbo_store::StoredTrial| {
+                    trial.trial.state == TrialState::Pending && trial.record.worker.as_ref() == Some(worker)
+                };
+                Ok(stored.trials()?.iter().find(own).map(|trial| trial.trial.number))
+            }
+        }
+    }
+
+    /// The next trial: one that is under way, or a new one.
+    ///
+    /// # Errors
+    /// If no model can be fitted, or the store cannot be written.
+    pub fn ask(&mut self) -> Result<usize> {
+        match self {
+            Self::Memory(study) => Ok(study.ask()?.number),
+            Self::Kept { stored, worker, state } => {
+                let asked = stored.ask(worker, 1)?;
+                **state = stored.study()?;
+                // One was asked for.
+                Ok(asked.first().map_or(0, |trial| trial.trial.number))
+            }
+        }
+    }
+
+    /// Takes what a trial gave.
+    ///
+    /// # Errors
+    /// Why it cannot be taken; the outer error if the store cannot be written.
+    pub fn tell(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<Result<(), StudyError>> {
+        match self {
+            Self::Memory(study) => Ok(study.tell(number, values)),
+            Self::Kept { stored, worker, state } => {
+                let problem = state.problem();
+                let names = problem.nodes().iter().enumerate().flat_map(|(node, declared)| {
+                    (0..declared.dim).map(move |component| slot_name(problem, node, component))
+                });
+                let named: Vec<(String, f64)> =
+                    names.zip(values).filter_map(|(name, value)| Some((name, value?))).collect();
+                let named: Vec<(&str, Vec<f64>)> =
+                    named.iter().map(|(name, value)| (name.as_str(), vec![*value])).collect();
+                let told = stored.tell(number, &named, Some(worker));
+                **state = stored.study()?;
+                match told {
+                    Ok(()) => Ok(Ok(())),
+                    Err(StoreError::Study(error)) => Ok(Err(error)),
+                    Err(error) => Err(error.into()),
+                }
+            }
+        }
+    }
+
+    /// Marks a trial as failed.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn fail(&mut self, number: usize, reason: &str) -> Result<()> {
+        match self {
+            Self::Memory(study) => study.fail(number)?,
+            Self::Kept { stored, state, .. } => {
+                stored.fail(number, reason)?;
+                **state = stored.study()?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Interventions, expectations and bounds, for people.
+
+use std::io::{self, Write};
+
+use mcbo_core::{Certificate, Direction, Forecast, Intervention, Problem};
+
+use crate::number::{Format, plain, range};
+use crate::table::{Align, Table, paragraph};
+use crate::talk::{BOLD, DIM, styled};
+use crate::words::{self, Lever};
+
+/// A line per thing that can be chosen, with its value and its range.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn levers(out: &mut impl Write, levers: &[Lever], intervention: &Intervention) -> io::Result<()> {
+    let shown: Vec<Option<String>> = levers.iter().map(|lever| lever.shown(intervention)).collect();
+    let label_width = levers.iter().map(|lever| lever.label.chars().count()).max().unwrap_or(0);
+    let value_width = shown.iter().flatten().map(String::len).max().unwrap_or(1);
+    for (lever, shown) in levers.iter().zip(shown) {
+        let (value, note) = match (shown, lever.neutral) {
+            (Some(value), _) => (value, format!("in {}", range(lever.range))),
+            (None, Some(neutral)) => ("-".into(), format!("left neutral at {}", plain(neutral))),
+            (None, None) => ("-".into(), "not set".into()),
+        };
+        writeln!(out, "  {:<label_width$}  {value:>value_width$}  {}", lever.label, styled(DIM, &note))?;
+    }
+    Ok(())
+}
+
+/// A table of what the model expects of every node.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn forecasts(out: &mut impl Write, forecasts: &[Forecast], width: usize) -> io::Result<()> {
+    let mut table =
+        Table::new([("node", Align::Left), ("expected", Align::Right), ("90 % bounds", Align::Left)]);
+    for forecast in forecasts {
+        let Forecast { name, mean, lower, upper, .. } = forecast;
+        let format = Format::of_range([*lower, *upper]);
+        let format = if upper > lower { format } else { Format::of_values([*mean]) };
+        let bounds = format!("{} to {}", format.show(*lower), format.show(*upper));
+        table.row([name.clone(), format.show(*mean), bounds]);
+    }
+    table.write(out, width)
+}
+
+/// How much can still be gained, and what that relies on.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn certificate(
+    out: &mut impl Write,
+    problem: &Problem,
+    certificate: &Certificate,
+    format: Format,
+    width: usize,
+) -> io::Result<()> {
+    let value = |reward: f64| format.show(problem.sign() * reward);
+    let (more, least) = match problem.direction() {
+        Direction::Maximize => ("more", "least"),
+        Direction::Minimize => ("less", "most"),
+    };
+    let (node, band) = (words::reward_name(problem), plain(certificate.width));
+    let (upper, lower, gap) =
+        (value(certificate.upper), value(certificate.lower), format.show(certificate.gap()));
+    writeln!(out, "{}", styled(BOLD, "What may be left to gain"))?;
+    paragraph(
+        out,
+        &format!(
+            "At most {gap}: no intervention gives {more} than {node} = {upper} on average, and the recommended one gives \
+             at {least} {lower}. That holds as long as every mechanism lies within {band} standard deviations of what \
+             the model expects of it, the graph lacks no arrow and no common cause, and the noise is as the model has \
+             it. Both bounds come from a search that looks in many places but proves nothing."
+        ),
+        width,
+    )
+}

@@ -1,0 +1,144 @@
+//! Where studies are kept, and the strategies they may have.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use mcbo_bench::Method;
+use mcbo_core::{Mcbo, Strategy};
+use mcbo_store::{Options, Store, StoredStudy, Strategies, StrategyOptions};
+
+use crate::cli::{Chooser, Preset, Storage, StrategyName, Worker};
+use crate::failure::BadInput;
+use crate::strategies;
+
+/// The strategies of the command line, by the names that are stored.
+pub struct Known;
+
+fn method(options: &StrategyOptions) -> Result<Method, String> {
+    let unknown =
+        |what: &str, name: &str, known: String| format!("the {what} {name:?} is unknown; hint: {known}");
+    fn names<T: ValueEnum>() -> String {
+        let names = T::value_variants().iter().filter_map(|variant| variant.to_possible_value());
+        names.map(|value| value.get_name().to_owned()).collect::<Vec<_>>().join(", ")
+    }
+    let strategy = StrategyName::from_str(&options.strategy, false)
+        .map_err(|_| unknown("strategy", &options.strategy, names::<StrategyName>()))?;
+    let preset = Preset::from_str(&options.preset, false)
+        .map_err(|_| unknown("preset", &options.preset, names::<Preset>()))?;
+    Ok(strategies::method(strategy, preset, options.beta))
+}
+
+impl Strategies for Known {
+    fn strategy(&self, options: &StrategyOptions) -> Result<Arc<dyn Strategy>, String> {
+        Ok(method(options)?.build().into())
+    }
+
+    fn advisor(&self, options: &StrategyOptions) -> Result<Mcbo, String> {
+        Ok(method(options)?.mcbo())
+    }
+}
+
+/// The address of the store that is asked for.
+///
+/// # Errors
+/// If none is, and this system has no place for data.
+pub fn address(storage: &Storage) -> Result<String> {
+    if let Some(url) = &storage.storage {
+        return Ok(url.clone());
+    }
+    let file = default_file()?;
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            BadInput::new(
+                format!("{} cannot be made: {error}", folder.display()),
+                "say where studies are kept: --storage sqlite:///folder/studies.sqlite",
+            )
+        })?;
+    }
+    Ok(url_of(&file))
+}
+
+/// Where studies are kept unless it is said otherwise.
+fn default_file() -> Result<PathBuf> {
+    let folder = dirs::data_dir().ok_or_else(|| {
+        BadInput::new(
+            "this system names no data directory",
+            "say where studies are kept: --storage sqlite:///folder/studies.sqlite, or MCBO_STORAGE",
+        )
+    })?;
+    Ok(folder.join("mcbo").join("studies.sqlite"))
+}
+
+/// The address of a file: what means something in an address is escaped.
+fn url_of(file: &Path) -> String {
+    let path = file.display().to_string().replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+    format!("sqlite://{path}")
+}
+
+/// Opens the store that is asked for.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open(storage: &Storage) -> Result<Store> {
+    Ok(Store::open(&address(storage)?)?.with_strategies(Known))
+}
+
+/// Opens a study of the store that is asked for.
+///
+/// # Errors
+/// If there is none, or the store cannot be opened.
+pub fn study(storage: &Storage, name: &str) -> Result<StoredStudy> {
+    Ok(open(storage)?.open_study(name)?)
+}
+
+/// What a new study is made with.
+///
+/// # Errors
+/// If the options do not go together.
+pub fn options(chooser: &Chooser) -> Result<Options, BadInput> {
+    let strategy = chooser.strategy.unwrap_or(StrategyName::Mcbo);
+    if chooser.beta.is_some() && !strategies::strategy(strategy).has_beta() {
+        return Err(BadInput::new(
+            "--beta means nothing to this strategy",
+            "leave out --beta; only mcbo and ucb have a confidence band",
+        ));
+    }
+    if strategy == StrategyName::CboNoisy {
+        return Err(BadInput::new(
+            "cbo-noisy is a variant for `mcbo bench`",
+            "take cbo: outside the benchmark it learns from what is measured anyway",
+        ));
+    }
+    let name = |value: Option<clap::builder::PossibleValue>| {
+        value.map(|value| value.get_name().to_owned()).unwrap_or_default()
+    };
+    Ok(Options {
+        strategy: StrategyOptions {
+            strategy: name(strategy.to_possible_value()),
+            preset: name(chooser.preset.unwrap_or(Preset::Default).to_possible_value()),
+            beta: chooser.beta,
+        },
+        seed: chooser.seed.unwrap_or(0),
+        initial: chooser.initial,
+    })
+}
+
+impl Worker {
+    /// Whose experiments they are.
+    pub fn name(&self) -> String {
+        self.worker.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| {
+            let user = whoami::username().unwrap_or_else(|_| "somebody".into());
+            let host = whoami::hostname().unwrap_or_else(|_| "somewhere".into());
+            format!("{user}@{host}")
+        })
+    }
+
+    /// How long they stay so.
+    pub fn lease(&self) -> Duration {
+        // A century is as good as for ever, and stays inside what clocks can hold.
+        Duration::from_secs_f64((self.lease * 3600.0).min(100.0 * 366.0 * 86_400.0))
+    }
+}

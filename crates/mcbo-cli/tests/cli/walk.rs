@@ -1,0 +1,1 @@
+//! The walk-through of the docs, word for word.

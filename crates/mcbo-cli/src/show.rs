@@ -37,8 +37,9 @@ pub fn forecasts(out: &mut impl Write, forecasts: &[Forecast], width: usize) -> 
         Table::new([("node", Align::Left), ("expected", Align::Right), ("90 % bounds", Align::Left)]);
     for forecast in forecasts {
         let Forecast { name, mean, lower, upper, .. } = forecast;
-        let format = Format::of_range([*lower, *upper]);
-        let format = if upper > lower { format } else { Format::of_values([*mean]) };
+        // A hundredth of what is not known is fine enough.
+        let band = 10.0 * (upper - lower);
+        let format = if band > 0.0 { Format::of_range([0.0, band]) } else { Format::of_values([*mean]) };
         let bounds = format!("{} to {}", format.show(*lower), format.show(*upper));
         table.row([name.clone(), format.show(*mean), bounds]);
     }

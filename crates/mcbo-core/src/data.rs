@@ -181,7 +181,17 @@ impl Data {
         node: usize,
         component: usize,
     ) -> impl Iterator<Item = (Vec<f64>, f64)> + 'a {
-        self.observations.iter().filter_map(move |observation| {
+        self.placed_rows(problem, node, component).map(|(_, inputs, value)| (inputs, value))
+    }
+
+    /// The rows of [`Self::training_rows`], each with the place of its trial.
+    pub(crate) fn placed_rows<'a>(
+        &'a self,
+        problem: &'a Problem,
+        node: usize,
+        component: usize,
+    ) -> impl Iterator<Item = (usize, Vec<f64>, f64)> + 'a {
+        self.observations.iter().enumerate().filter_map(move |(place, observation)| {
             if observation.intervention.target(node).is_some() {
                 return None;
             }
@@ -193,7 +203,7 @@ impl Data {
                 }
             }
             inputs.extend(problem.nodes()[node].actions.iter().map(|&a| observation.intervention.actions[a]));
-            Some((inputs, value))
+            Some((place, inputs, value))
         })
     }
 

@@ -22,8 +22,8 @@ pub use expr::{Expr, ExprError, ExprErrorKind};
 pub use graph::{Graph, GraphError};
 pub use intervention::Intervention;
 pub use network::{
-    Batch, Choice, FitError, Forecast, ModelMemory, ModelSettings, ModelWarning, Network, NodeSummary,
-    NoiseSamples, ParentScaling, Plan, PriorPreset, Workspace, slot_name,
+    Batch, Choice, FitError, Forecast, LeftOutRow, MechanismKind, ModelMemory, ModelSettings, ModelWarning,
+    Network, NodeSummary, NoiseSamples, ParentScaling, Plan, PriorPreset, Workspace, input_names, slot_name,
 };
 pub use optimism::Optimism;
 pub use problem::{

@@ -1,6 +1,7 @@
 //! The fitted system: one set of Gaussian processes per node, in the user's units at its border.
 
 mod direct;
+mod explain;
 mod fit;
 mod forecast;
 mod plan;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Data, Expr, Intervention, Problem};
 
 pub(crate) use direct::Direct;
+pub use explain::{LeftOutRow, MechanismKind, input_names};
 pub use forecast::Forecast;
 pub(crate) use forecast::{LOWER_QUANTILE, choice_of, mechanism_draws, quantile};
 pub use plan::{Choice, Plan};
@@ -337,11 +339,7 @@ impl Network {
                         rows: group.rows / group.set.components(),
                         uncertainty: spread * model.outputs[at].scale,
                         explained: (1.0 - error).clamp(0.0, 1.0),
-                        noise: match model.noise[at] {
-                            RealisedNoise::None => 0.0,
-                            RealisedNoise::Gaussian(deviation) => deviation,
-                            RealisedNoise::Uniform([low, high]) => (high - low) / 12.0_f64.sqrt(),
-                        },
+                        noise: model.noise[at].deviation(),
                     });
                 }
             }

@@ -1,0 +1,286 @@
+//! What a fitted mechanism says, for those who look at it: its values at given inputs, and how well it foretells the rows
+//! it was not shown.
+
+use mcbo_gp::{Prediction, Scratch};
+
+use crate::{Data, Problem};
+
+use super::{Mechanism, Network, RealisedNoise, slot_name};
+
+/// Where a node's mechanism comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MechanismKind {
+    /// It is learned from the rows.
+    Learned,
+    /// It is a formula that the user knows.
+    Known,
+    /// The node has no path to the reward and is left out.
+    Absent,
+}
+
+/// A row that was predicted by all others, in the user's units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeftOutRow {
+    /// The place of its trial in the data.
+    pub place: usize,
+    /// The value that was measured.
+    pub value: f64,
+    /// The value that the other trials let expect.
+    pub mean: f64,
+    /// The standard deviation of what was to be measured, noise included.
+    pub deviation: f64,
+    /// The probability of a value below the measured one, uniform in (0, 1) if the model is right.
+    pub below: f64,
+}
+
+/// The names of a node's inputs, in the order of [`Problem::gather_inputs`].
+pub fn input_names(problem: &Problem, node: usize) -> Vec<String> {
+    let declared = &problem.nodes()[node];
+    let parents = declared.parents.iter().flat_map(|&parent| {
+        (0..problem.nodes()[parent].dim).map(move |component| slot_name(problem, parent, component))
+    });
+    parents.chain(declared.actions.iter().map(|&action| problem.actions()[action].name.clone())).collect()
+}
+
+impl Network {
+    /// Where the mechanism of a node comes from.
+    pub fn kind(&self, node: usize) -> MechanismKind {
+        match self.nodes.get(node).and_then(Option::as_ref).map(|model| &model.mechanism) {
+            Some(Mechanism::Learned(_)) => MechanismKind::Learned,
+            Some(Mechanism::Known(_)) => MechanismKind::Known,
+            None => MechanismKind::Absent,
+        }
+    }
+
+    /// The mechanism of a node at `count` inputs, one after the other in the order of [`Problem::gather_inputs`]: for every
+    /// component the mean and the standard deviation of what is not known of it, without noise, in the user's units.
+    ///
+    /// A known formula has no deviation. Nodes that are left out have no components.
+    ///
+    /// # Panics
+    /// If `inputs` does not hold [`Problem::input_dim`] numbers for each of the `count` inputs.
+    pub fn predict(
+        &self,
+        problem: &Problem,
+        node: usize,
+        inputs: &[f64],
+        count: usize,
+    ) -> Vec<Vec<(f64, f64)>> {
+        let dim = problem.input_dim(node);
+        assert_eq!(inputs.len(), dim * count, "{count} inputs of {dim} numbers each");
+        let Some(model) = &self.nodes[node] else { return Vec::new() };
+        match &model.mechanism {
+            Mechanism::Known(formulas) => {
+                let at = |s: usize| &inputs[s * dim..(s + 1) * dim];
+                formulas.iter().map(|f| (0..count).map(|s| (f.eval(at(s)), 0.0)).collect()).collect()
+            }
+            Mechanism::Learned(groups) => {
+                let scaled = |(k, s): (usize, usize)| model.inputs[k].apply(inputs[s * dim + k]);
+                let columns: Vec<f64> =
+                    (0..dim).flat_map(|k| (0..count).map(move |s| (k, s))).map(scaled).collect();
+                let (mut scratch, mut at) = (Scratch::default(), Prediction::default());
+                let mut components = Vec::with_capacity(model.outputs.len());
+                for group in groups {
+                    group.set.predict(&columns, count, false, &mut scratch, &mut at);
+                    for component in 0..group.set.components() {
+                        let output = model.outputs[group.first + component];
+                        let of = component * count..(component + 1) * count;
+                        let both = at.mean[of.clone()].iter().zip(&at.variance[of]);
+                        let in_units =
+                            |(m, v): (&f64, &f64)| (output.shift + output.scale * m, output.scale * v.sqrt());
+                        components.push(both.map(in_units).collect());
+                    }
+                }
+                components
+            }
+        }
+    }
+
+    /// The standard deviation of the noise of every component of a node, in the user's units; none of a node that is left
+    /// out.
+    pub fn noise(&self, node: usize) -> Vec<f64> {
+        let Some(model) = self.nodes.get(node).and_then(Option::as_ref) else { return Vec::new() };
+        model.noise.iter().map(|noise| noise.deviation()).collect()
+    }
+
+    /// Predicts every row of a learned node by the other trials, hyper-parameters held, `[component][row]`.
+    ///
+    /// Components that are learned together are left out together. Empty if the node is not learned, or if the network
+    /// was fitted to other data.
+    pub fn left_out(&self, problem: &Problem, data: &Data, node: usize) -> Vec<Vec<LeftOutRow>> {
+        let Some(model) = self.nodes.get(node).and_then(Option::as_ref) else { return Vec::new() };
+        let Mechanism::Learned(groups) = &model.mechanism else { return Vec::new() };
+        let mut components = Vec::with_capacity(model.outputs.len());
+        for group in groups {
+            // The rows of the set: component by component, trial by trial.
+            let mut rows: Vec<(usize, usize, f64)> = Vec::new();
+            for component in group.first..group.first + group.set.components() {
+                let of = data.placed_rows(problem, node, component);
+                rows.extend(of.map(|(place, _, value)| (component, place, value)));
+            }
+            if rows.len() != group.set.members()[0].1.rows().len() {
+                return Vec::new();
+            }
+            let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); data.len()];
+            rows.iter().enumerate().for_each(|(row, (_, place, _))| blocks[*place].push(row));
+            blocks.retain(|block| !block.is_empty());
+            let mut found: Vec<Vec<LeftOutRow>> = vec![Vec::new(); group.set.components()];
+            for (block, predicted) in blocks.iter().zip(group.set.left_out(&blocks)) {
+                for (&row, left_out) in block.iter().zip(predicted) {
+                    let (component, place, value) = rows[row];
+                    let output = model.outputs[component];
+                    found[component - group.first].push(LeftOutRow {
+                        place,
+                        value,
+                        mean: output.shift + output.scale * left_out.mean,
+                        deviation: output.scale * left_out.variance.sqrt(),
+                        below: left_out.below,
+                    });
+                }
+            }
+            components.append(&mut found);
+        }
+        components
+    }
+}
+
+impl RealisedNoise {
+    pub(super) fn deviation(self) -> f64 {
+        match self {
+            Self::None => 0.0,
+            Self::Gaussian(deviation) => deviation,
+            Self::Uniform([low, high]) => (high - low) / 12.0_f64.sqrt(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::network::ModelSettings;
+    use crate::{Components, Intervention, ModelMemory, Noise, Observation};
+
+    fn problem() -> Problem {
+        Problem::builder("p")
+            .action("a", [0.0, 10.0])
+            .node("x", |n| {
+                n.actions(["a"])
+                    .dim(2)
+                    .components(Components::Coregionalised)
+                    .noise(Noise::Gaussian(0.3))
+                    .hard_each([[0.0, 5.0], [0.0, 40.0]])
+            })
+            .node("z", |n| n.parents(["x"]).formula("x[0] + x[1]").noise(Noise::None))
+            .node("aside", |n| n.parents(["x"]))
+            .node("y", |n| n.parents(["x", "z"]).actions(["a"]))
+            .maximize("y")
+            .build()
+            .expect("a problem")
+    }
+
+    fn data(problem: &Problem, trials: usize) -> Data {
+        let (mut data, mut rng) = (Data::new(), ChaCha8Rng::seed_from_u64(5));
+        for trial in 0..trials {
+            let a = 10.0 * rng.random::<f64>();
+            let targets =
+                if trial % 5 == 4 { vec![(0, vec![2.5, 20.0 * rng.random::<f64>()])] } else { vec![] };
+            let x = targets.first().map_or([0.4 * a, 3.0 * a + rng.random::<f64>()], |t| [t.1[0], t.1[1]]);
+            let y = 100.0 + x[0] * x[0] - x[1] + rng.random::<f64>();
+            // Once in a while the second component, the reward or the first is missing.
+            let values =
+                [Some(x[0]), (trial % 7 != 3).then_some(x[1]), Some(x[0] + x[1]), Some(0.0), Some(y)];
+            let intervention = Intervention { targets, actions: vec![a] };
+            data.push(problem, Observation { intervention, values: values.to_vec() }).expect("it fits");
+        }
+        data
+    }
+
+    fn fit(problem: &Problem, data: &Data, memory: &ModelMemory, settings: &ModelSettings) -> Network {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        Network::fit(problem, data, memory, settings, &mut rng).expect("it fits")
+    }
+
+    #[test]
+    fn predictions_agree_with_the_mean_values() {
+        let problem = problem();
+        let network = fit(&problem, &data(&problem, 20), &ModelMemory::default(), &ModelSettings::default());
+        let intervention = Intervention { targets: vec![], actions: vec![6.5] };
+        let values = network.mean_values(&problem, &intervention);
+        let mut inputs = Vec::new();
+        for node in [0, 1, 3] {
+            problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
+            // Twice the same input, and another before them.
+            let other = inputs.iter().map(|x| 0.5 * x).collect::<Vec<_>>();
+            let all = [other.as_slice(), &inputs, &inputs].concat();
+            let found = network.predict(&problem, node, &all, 3);
+            assert_eq!(found.len(), problem.nodes()[node].dim);
+            for (component, found) in found.iter().enumerate() {
+                let expected = values[problem.slot(node).start + component];
+                for (mean, deviation) in &found[1..] {
+                    assert!((mean - expected).abs() < 1e-9 * expected.abs(), "{node} {mean} {expected}");
+                    assert_eq!(*deviation == 0.0, node == 1, "{node} {deviation}");
+                }
+            }
+        }
+        assert_eq!(input_names(&problem, 3), ["x[0]", "x[1]", "z", "a"]);
+        assert_eq!(network.kind(0), MechanismKind::Learned);
+        assert_eq!(network.kind(1), MechanismKind::Known);
+        assert_eq!(network.kind(2), MechanismKind::Absent);
+        assert_eq!(network.noise(0), [0.3, 0.3]);
+        assert!(network.predict(&problem, 2, &[0.0, 0.0], 1).is_empty() && network.noise(2).is_empty());
+    }
+
+    /// The scaling of a node's values is part of its hyper-parameters and is held; so the processes are asked directly.
+    #[test]
+    fn rows_left_out_agree_with_a_fit_without_their_trial() {
+        let problem = problem();
+        let data = data(&problem, 18);
+        let network = fit(&problem, &data, &ModelMemory::default(), &ModelSettings::paper());
+        for node in [0, 3] {
+            let model = network.nodes[node].as_ref().expect("a model");
+            let Mechanism::Learned(groups) = &model.mechanism else { panic!("it is learned") };
+            let found = network.left_out(&problem, &data, node);
+            let (set, components) = (&groups[0].set, problem.nodes()[node].dim);
+            assert_eq!((groups.len(), found.len()), (1, components));
+            let (gp, rows) = (&set.members()[0].1, set.members()[0].1.rows());
+            for component in 0..components {
+                let all: Vec<_> = data.placed_rows(&problem, node, component).collect();
+                assert_eq!(found[component].len(), all.len());
+                for (left_out, (place, inputs, value)) in found[component].iter().zip(all) {
+                    assert_eq!((left_out.place, left_out.value), (place, value));
+                    let mut others = mcbo_gp::Rows::new(rows.dim());
+                    let mut row = 0;
+                    for c in 0..components {
+                        for (other, _, _) in data.placed_rows(&problem, node, c) {
+                            if other != place {
+                                let input: Vec<f64> = (0..rows.dim()).map(|k| rows.column(k)[row]).collect();
+                                let (c, noise) = rows.tags(row);
+                                others.push_full(&input, rows.outputs()[row], c, noise).expect("a row");
+                            }
+                            row += 1;
+                        }
+                    }
+                    let without = mcbo_gp::Gp::condition(gp.spec(), gp.theta(), others).expect("conditions");
+                    let scaled: Vec<f64> =
+                        inputs.iter().zip(&model.inputs).map(|(x, scaling)| scaling.apply(*x)).collect();
+                    let mut at = Prediction::default();
+                    without.predict(&scaled, 1, false, &mut Scratch::default(), &mut at);
+                    let output = model.outputs[component];
+                    let mean = output.shift + output.scale * at.mean[component];
+                    assert!((left_out.mean - mean).abs() < 1e-8 * output.scale, "{left_out:?} {mean}");
+                    let noise = network.noise(node)[component];
+                    let deviation = (output.scale.powi(2) * at.variance[component] + noise * noise).sqrt();
+                    assert!((left_out.deviation - deviation).abs() < 1e-8 * output.scale, "{left_out:?}");
+                }
+            }
+        }
+        assert!(
+            network.left_out(&problem, &data, 1).is_empty()
+                && network.left_out(&problem, &data, 2).is_empty()
+        );
+        assert!(network.left_out(&problem, &Data::new(), 0).is_empty(), "these are not its data");
+    }
+}

@@ -1,18 +1,19 @@
-//! Dependencies between the crates point one way: cli, server, py -> store, bench -> core -> gp.
+//! Dependencies between the crates point one way: cli, server, py -> store, bench -> plot -> core -> gp.
 
 use std::process::Command;
 
 use serde_json::Value;
 
 /// Which crates of the workspace each may depend on, in tests and build scripts too.
-const ALLOWED: [(&str, &[&str]); 8] = [
+const ALLOWED: [(&str, &[&str]); 9] = [
     ("mcbo-gp", &[]),
     ("mcbo-core", &["mcbo-gp"]),
-    ("mcbo-bench", &["mcbo-core", "mcbo-gp"]),
+    ("mcbo-plot", &["mcbo-core", "mcbo-gp"]),
+    ("mcbo-bench", &["mcbo-plot", "mcbo-core", "mcbo-gp"]),
     ("mcbo-store", &["mcbo-core", "mcbo-gp"]),
-    ("mcbo-server", &["mcbo-store", "mcbo-bench", "mcbo-core", "mcbo-gp"]),
-    ("mcbo-cli", &["mcbo-store", "mcbo-bench", "mcbo-core", "mcbo-gp"]),
-    ("mcbo-py", &["mcbo-store", "mcbo-bench", "mcbo-core", "mcbo-gp"]),
+    ("mcbo-server", &["mcbo-store", "mcbo-bench", "mcbo-plot", "mcbo-core", "mcbo-gp"]),
+    ("mcbo-cli", &["mcbo-store", "mcbo-bench", "mcbo-plot", "mcbo-core", "mcbo-gp"]),
+    ("mcbo-py", &["mcbo-store", "mcbo-bench", "mcbo-plot", "mcbo-core", "mcbo-gp"]),
     ("xtask", &[]),
 ];
 

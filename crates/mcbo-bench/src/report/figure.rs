@@ -1,18 +1,10 @@
 //! Figures: charts with one legend, as parts of a page, as files and as pictures.
 
-use std::sync::Arc;
-
-use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree, fontdb::Database};
+use mcbo_plot::draw::{Anchor, Canvas, FONTS, document, text_width, wrap};
 
 use super::numbers::{escape, shorten};
 use super::series::Series;
-use super::svg::{Anchor, Canvas, text_width};
 
-/// Fonts of readers' systems; pictures are drawn with the one that we bring along.
-const FONTS: &str = "system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif";
-/// Dots of a picture per unit of the figure.
-const RESOLUTION: f32 = 2.0;
 const GAP: f64 = 14.0;
 const LEGEND_LINE: f64 = 20.0;
 const LEGEND_SIZE: f64 = 12.0;
@@ -79,16 +71,7 @@ impl Figure {
         }
         let rows = self.charts.len().div_ceil(columns);
         let height = top + rows as f64 * (cell[1] + GAP);
-        let mut ground = Canvas::default();
-        ground.ground(width, height);
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-             viewBox=\"0 0 {width:.0} {height:.0}\" color=\"#222\" font-family=\"{FONTS}\">\
-             <title>{}</title>{}{}</svg>\n",
-            escape(&self.title),
-            ground.text,
-            canvas.text
-        )
+        document([width, height], &self.title, &canvas.text)
     }
 
     /// Draws the title and the legend; returns where they end.
@@ -113,21 +96,6 @@ impl Figure {
     }
 }
 
-/// Lines of entries that are not wider than there is room for.
-fn wrap<T>(entries: &[(T, f64)], room: f64) -> Vec<&[(T, f64)]> {
-    let mut lines = Vec::new();
-    let (mut start, mut used) = (0, 0.0);
-    for (place, (_, width)) in entries.iter().enumerate() {
-        if used + width > room && place > start {
-            lines.push(&entries[start..place]);
-            (start, used) = (place, 0.0);
-        }
-        used += width;
-    }
-    lines.push(&entries[start..]);
-    lines
-}
-
 /// Columns that make a figure of charts neither wide nor long.
 fn columns(charts: usize) -> usize {
     match charts {
@@ -135,20 +103,4 @@ fn columns(charts: usize) -> usize {
         2 | 4 => 2,
         _ => 3,
     }
-}
-
-/// A figure as a picture.
-pub(crate) fn png(svg: &str) -> Result<Vec<u8>, String> {
-    let mut fonts = Database::new();
-    for font in [dejavu::sans_condensed::regular(), dejavu::sans_condensed::bold()] {
-        fonts.load_font_data(font.to_vec());
-    }
-    let family = fonts.faces().next().and_then(|face| face.families.first()).map(|family| family.0.clone());
-    fonts.set_sans_serif_family(family.unwrap_or_default());
-    let options = Options { fontdb: Arc::new(fonts), ..Options::default() };
-    let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
-    let size = tree.size().to_int_size().scale_by(RESOLUTION).ok_or("it has no size")?;
-    let mut picture = Pixmap::new(size.width(), size.height()).ok_or("it is too large")?;
-    resvg::render(&tree, Transform::from_scale(RESOLUTION, RESOLUTION), &mut picture.as_mut());
-    picture.encode_png().map_err(|error| error.to_string())
 }

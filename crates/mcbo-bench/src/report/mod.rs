@@ -21,7 +21,6 @@ mod numbers;
 mod paired;
 mod panel;
 mod series;
-mod svg;
 mod tables;
 mod timing;
 mod view;
@@ -101,7 +100,7 @@ pub fn write(results: &Results, about: &About, folder: &Path) -> Result<Written,
     contents.extend(csv::all(&view).into_iter().map(|(name, text)| (name.into(), text.into_bytes())));
     for figure in figures.iter() {
         let svg = figure.svg();
-        let png = figure::png(&svg)
+        let png = mcbo_plot::draw::png(&svg)
             .map_err(|reason| ReportError::Figure { figure: figure.name.clone(), reason })?;
         contents.push((format!("figures/{}.svg", figure.name), svg.into_bytes()));
         contents.push((format!("figures/{}.png", figure.name), png));

@@ -1,11 +1,11 @@
 //! A panel: the curves of all competitors on a task.
 
+use mcbo_plot::draw::{Anchor, Axes, Canvas, Style};
+
 use crate::metrics::Estimate;
 
-use super::limits::{ticks, vertical};
-use super::numbers::{fixed, number, short, shorten};
-use super::series::Style;
-use super::svg::{Anchor, Canvas};
+use super::limits::vertical;
+use super::numbers::{number, short, shorten};
 
 /// The size of a panel, for one column of a page.
 pub(crate) const WIDTH: f64 = 340.0;
@@ -36,33 +36,23 @@ pub(crate) struct Panel {
     pub(crate) lines: Vec<Line>,
 }
 
-/// From numbers to places within the axes.
-struct Scale {
-    rounds: f64,
-    range: [f64; 2],
-}
-
-impl Scale {
-    fn x(&self, round: usize) -> f64 {
-        INNER[0] * round as f64 / self.rounds
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        let [low, high] = self.range;
-        // Far outside is as good as outside, and browsers do not like numbers without bound.
-        (INNER[1] * (high - value) / (high - low)).clamp(-4.0 * INNER[1], 5.0 * INNER[1])
-    }
-}
-
 impl Panel {
     /// The panel with its upper left corner at the origin.
     pub(crate) fn draw(&self) -> String {
         let curves: Vec<&[Estimate]> = self.lines.iter().map(|line| line.values.as_slice()).collect();
         let rounds = curves.iter().map(|curve| curve.len()).max().unwrap_or(0).saturating_sub(1).max(1);
-        let scale = Scale { rounds: rounds as f64, range: vertical(&curves, self.optimum) };
+        let scale = Axes {
+            corner: [LEFT, TOP],
+            size: INNER,
+            x: [0.0, rounds as f64],
+            y: vertical(&curves, self.optimum),
+        };
         let mut canvas = Canvas::default();
         canvas.bold([LEFT + INNER[0] / 2.0, 17.0], Anchor::Middle, 12.0, &self.title);
-        self.draw_axes(&mut canvas, &scale);
+        scale.horizontal_grid(&mut canvas, 5);
+        scale.whole_ticks(&mut canvas, 4);
+        canvas.text([LEFT + INNER[0] / 2.0, HEIGHT - 5.0], Anchor::Middle, SMALL, "round");
+        canvas.text_up([11.0, TOP + INNER[1] / 2.0], SMALL, self.axis);
         canvas.open(LEFT, TOP, INNER[0], INNER[1]);
         self.draw_optimum(&mut canvas, &scale);
         // The first is the most important and lies on top.
@@ -75,42 +65,25 @@ impl Panel {
         canvas.text
     }
 
-    fn draw_axes(&self, canvas: &mut Canvas, scale: &Scale) {
-        let (values, decimals) = ticks(scale.range, 5);
-        for value in values {
-            let y = TOP + scale.y(value);
-            canvas.line([LEFT, y], [LEFT + INNER[0], y], 0.12, "");
-            canvas.text([LEFT - 5.0, y + 3.5], Anchor::End, SMALL, &fixed(value, decimals));
-        }
-        let (rounds, _) = ticks([0.0, scale.rounds], 4);
-        for round in rounds.into_iter().filter(|round| round.fract() == 0.0) {
-            let x = LEFT + scale.x(round as usize);
-            canvas.line([x, TOP + INNER[1]], [x, TOP + INNER[1] + 4.0], 0.5, "");
-            canvas.text([x, TOP + INNER[1] + 15.0], Anchor::Middle, SMALL, &fixed(round, 0));
-        }
-        canvas.text([LEFT + INNER[0] / 2.0, HEIGHT - 5.0], Anchor::Middle, SMALL, "round");
-        canvas.text_up([11.0, TOP + INNER[1] / 2.0], SMALL, self.axis);
-    }
-
-    fn draw_optimum(&self, canvas: &mut Canvas, scale: &Scale) {
+    fn draw_optimum(&self, canvas: &mut Canvas, scale: &Axes) {
         let Some(optimum) = self.optimum else { return };
         let label = format!("optimum {}", short(optimum));
-        if optimum > scale.range[1] {
+        if optimum > scale.y[1] {
             canvas.text_over([6.0, 12.0], Anchor::Start, SMALL, &format!("{label} ↑"));
             return;
         }
-        let y = scale.y(optimum);
+        let y = scale.down(optimum);
         canvas.line([0.0, y], [INNER[0], y], 0.8, "5 4");
         canvas.text_over([6.0, y - 4.0], Anchor::Start, SMALL, &label);
     }
 
     /// Names those that end below the panel, with their last value.
-    fn draw_departed(&self, canvas: &mut Canvas, scale: &Scale) {
+    fn draw_departed(&self, canvas: &mut Canvas, scale: &Axes) {
         let mut departed: Vec<(&Line, f64)> = self
             .lines
             .iter()
             .filter_map(|line| Some((line, line.values.last()?.mean)))
-            .filter(|(_, end)| *end < scale.range[0])
+            .filter(|(_, end)| *end < scale.y[0])
             .collect();
         departed.sort_by(|a, b| a.1.total_cmp(&b.1));
         for (place, (line, end)) in departed.into_iter().enumerate() {
@@ -123,7 +96,7 @@ impl Panel {
     }
 }
 
-fn draw_line(canvas: &mut Canvas, scale: &Scale, line: &Line, place: usize) {
+fn draw_line(canvas: &mut Canvas, scale: &Axes, line: &Line, place: usize) {
     let last = line.values.len().saturating_sub(1);
     let stride = last.div_ceil(POINTS).max(1);
     let finite = |round: &usize| (line.values[*round].mean + line.values[*round].error).is_finite();
@@ -132,7 +105,7 @@ fn draw_line(canvas: &mut Canvas, scale: &Scale, line: &Line, place: usize) {
     let at = |sign: f64| {
         let point = |round: &usize| {
             let value = line.values[*round];
-            [scale.x(*round), scale.y(value.mean + sign * value.error)]
+            [scale.across(*round as f64), scale.down(value.mean + sign * value.error)]
         };
         rounds.iter().map(point).collect::<Vec<_>>()
     };

@@ -1,35 +1,13 @@
 //! What is compared: a line in figures, a row in tables.
 
+use mcbo_plot::draw::{Marker, Style};
+
 use crate::method::{Method, Preset, StrategyName};
 use crate::metrics::{Curve, Results};
 use crate::task::Task;
 
-/// The sign at the points of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Marker {
-    Circle,
-    Square,
-    Diamond,
-    Up,
-    Down,
-    Cross,
-    Plus,
-}
-
-/// How a series looks, everywhere.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Style {
-    /// On a light ground.
-    pub(crate) color: &'static str,
-    /// The name by which a dark page gives another colour.
-    pub(crate) class: &'static str,
-    pub(crate) dash: &'static str,
-    pub(crate) marker: Marker,
-    pub(crate) width: f64,
-}
-
 const fn style(class: &'static str, color: &'static str, dash: &'static str, marker: Marker) -> Style {
-    Style { color, class, dash, marker, width: 1.6 }
+    Style { dash, marker, ..Style::new(class, color) }
 }
 
 // The colours of Okabe and Ito, which remain different to colour-blind readers; grey instead of black and no yellow, so that

@@ -1,10 +1,11 @@
 //! Seconds per suggestion: a row per task, a sign per competitor, a logarithmic axis.
 
+use mcbo_plot::draw::{Anchor, Canvas, Style, text_width};
+
 use crate::metrics::{Estimate, Metric};
 
 use super::figure::Chart;
-use super::series::{Series, Style};
-use super::svg::{Anchor, Canvas, text_width};
+use super::series::Series;
 use super::view::View;
 
 const WIDTH: f64 = 760.0;

@@ -6,20 +6,27 @@
 use std::fmt::Write;
 
 use super::numbers::escape;
-use super::series::{Marker, Style};
+use super::style::{Marker, Style};
+
+/// Fonts of readers' systems; pictures are drawn with the one that we bring along.
+pub const FONTS: &str = "system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif";
 
 /// Where a text is at its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Anchor {
+pub enum Anchor {
+    /// The text begins there.
     Start,
+    /// Its middle is there.
     Middle,
+    /// It ends there.
     End,
 }
 
 /// SVG text that grows.
 #[derive(Debug, Default)]
-pub(crate) struct Canvas {
-    pub(crate) text: String,
+pub struct Canvas {
+    /// What was drawn so far.
+    pub text: String,
 }
 
 impl Canvas {
@@ -29,46 +36,46 @@ impl Canvas {
     }
 
     /// Opens a part that clips what lies outside of it.
-    pub(crate) fn open(&mut self, x: f64, y: f64, width: f64, height: f64) {
+    pub fn open(&mut self, x: f64, y: f64, width: f64, height: f64) {
         self.push(format_args!(r#"<svg x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}">"#));
     }
 
     /// Closes what [`Self::open`] opened.
-    pub(crate) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.text.push_str("</svg>");
     }
 
     /// Opens a group in the colour of a series.
-    pub(crate) fn open_style(&mut self, style: &Style) {
+    pub fn open_style(&mut self, style: &Style) {
         self.push(format_args!(r#"<g class="{}" color="{}">"#, style.class, style.color));
     }
 
     /// Opens a group at a place.
-    pub(crate) fn open_at(&mut self, x: f64, y: f64) {
+    pub fn open_at(&mut self, x: f64, y: f64) {
         self.push(format_args!(r#"<g transform="translate({x:.1} {y:.1})">"#));
     }
 
     /// Closes a group.
-    pub(crate) fn close_group(&mut self) {
+    pub fn close_group(&mut self) {
         self.text.push_str("</g>");
     }
 
     /// The ground of a file; a page hides it and shows its own.
-    pub(crate) fn ground(&mut self, width: f64, height: f64) {
+    pub fn ground(&mut self, width: f64, height: f64) {
         self.push(format_args!(
             r##"<rect class="ground" width="{width:.0}" height="{height:.0}" fill="#fff"/>"##
         ));
     }
 
     /// The frame of a panel.
-    pub(crate) fn frame(&mut self, x: f64, y: f64, width: f64, height: f64) {
+    pub fn frame(&mut self, x: f64, y: f64, width: f64, height: f64) {
         self.push(format_args!(
             r#"<rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" fill="none" stroke="currentColor" stroke-opacity=".35"/>"#
         ));
     }
 
     /// A straight line of some opacity.
-    pub(crate) fn line(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], opacity: f64, dash: &str) {
+    pub fn line(&mut self, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2], opacity: f64, dash: &str) {
         self.push(format_args!(
             r#"<path d="M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}" stroke="currentColor" stroke-opacity="{opacity}"{}/>"#,
             dashed(dash)
@@ -76,17 +83,17 @@ impl Canvas {
     }
 
     /// A text in the ink of its group.
-    pub(crate) fn text(&mut self, [x, y]: [f64; 2], anchor: Anchor, size: f64, text: &str) {
+    pub fn text(&mut self, [x, y]: [f64; 2], anchor: Anchor, size: f64, text: &str) {
         self.write_text([x, y], anchor, size, text, "");
     }
 
     /// A bold text.
-    pub(crate) fn bold(&mut self, at: [f64; 2], anchor: Anchor, size: f64, text: &str) {
+    pub fn bold(&mut self, at: [f64; 2], anchor: Anchor, size: f64, text: &str) {
         self.write_text(at, anchor, size, text, r#" font-weight="bold""#);
     }
 
     /// A text over lines, on a piece of ground.
-    pub(crate) fn text_over(&mut self, [x, y]: [f64; 2], anchor: Anchor, size: f64, text: &str) {
+    pub fn text_over(&mut self, [x, y]: [f64; 2], anchor: Anchor, size: f64, text: &str) {
         let width = text_width(text, size) + 4.0;
         let left = match anchor {
             Anchor::Start => x - 2.0,
@@ -101,7 +108,7 @@ impl Canvas {
     }
 
     /// A text that reads upwards.
-    pub(crate) fn text_up(&mut self, [x, y]: [f64; 2], size: f64, text: &str) {
+    pub fn text_up(&mut self, [x, y]: [f64; 2], size: f64, text: &str) {
         let turn = format!(r#" transform="rotate(-90 {x:.1} {y:.1})""#);
         self.write_text([x, y], Anchor::Middle, size, text, &turn);
     }
@@ -119,7 +126,7 @@ impl Canvas {
     }
 
     /// A line through points, in the way of a series.
-    pub(crate) fn curve(&mut self, points: &[[f64; 2]], style: &Style) {
+    pub fn curve(&mut self, points: &[[f64; 2]], style: &Style) {
         let list = path(points);
         self.push(format_args!(
             r#"<path d="{list}" fill="none" stroke="currentColor" stroke-width="{}" stroke-linejoin="round"{}/>"#,
@@ -129,13 +136,13 @@ impl Canvas {
     }
 
     /// The area between two lines.
-    pub(crate) fn band(&mut self, upper: &[[f64; 2]], lower: &[[f64; 2]]) {
+    pub fn band(&mut self, upper: &[[f64; 2]], lower: &[[f64; 2]]) {
         let around: Vec<[f64; 2]> = upper.iter().chain(lower.iter().rev()).copied().collect();
         self.push(format_args!(r#"<path d="{}Z" fill="currentColor" fill-opacity=".16"/>"#, path(&around)));
     }
 
     /// The sign of a series.
-    pub(crate) fn marker(&mut self, [x, y]: [f64; 2], marker: Marker, r: f64) {
+    pub fn marker(&mut self, [x, y]: [f64; 2], marker: Marker, r: f64) {
         if marker == Marker::Circle {
             return self
                 .push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{r:.1}" fill="currentColor"/>"#));
@@ -159,7 +166,7 @@ impl Canvas {
     }
 
     /// A piece of line with its marker, for legends.
-    pub(crate) fn swatch(&mut self, [x, y]: [f64; 2], style: &Style) {
+    pub fn swatch(&mut self, [x, y]: [f64; 2], style: &Style) {
         self.open_style(style);
         self.curve(&[[x, y], [x + 28.0, y]], style);
         self.marker([x + 14.0, y], style.marker, 3.2);
@@ -180,6 +187,34 @@ fn path(points: &[[f64; 2]]) -> String {
 }
 
 /// About the width of a text: no letter of the fonts in question is wider on average.
-pub(crate) fn text_width(text: &str, size: f64) -> f64 {
+pub fn text_width(text: &str, size: f64) -> f64 {
     0.58 * size * text.chars().count() as f64
+}
+
+/// Lines of entries that are not wider than there is room for.
+pub fn wrap<T>(entries: &[(T, f64)], room: f64) -> Vec<&[(T, f64)]> {
+    let mut lines = Vec::new();
+    let (mut start, mut used) = (0, 0.0);
+    for (place, (_, width)) in entries.iter().enumerate() {
+        if used + width > room && place > start {
+            lines.push(&entries[start..place]);
+            (start, used) = (place, 0.0);
+        }
+        used += width;
+    }
+    lines.push(&entries[start..]);
+    lines
+}
+
+/// A file of its own: what was drawn, on a ground.
+pub fn document([width, height]: [f64; 2], title: &str, body: &str) -> String {
+    let mut ground = Canvas::default();
+    ground.ground(width, height);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\" color=\"#222\" font-family=\"{FONTS}\">\
+         <title>{}</title>{}{body}</svg>\n",
+        escape(title),
+        ground.text,
+    )
 }

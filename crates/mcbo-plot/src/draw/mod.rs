@@ -1,0 +1,17 @@
+//! What figures are made of: shapes as SVG text, numbers and ticks for readers, and PNG.
+//!
+//! Ink is `currentColor`, so that a page can change it. The same calls give the same bytes.
+
+mod axes;
+mod canvas;
+mod numbers;
+mod png;
+mod style;
+mod ticks;
+
+pub use axes::Axes;
+pub use canvas::{Anchor, Canvas, FONTS, document, text_width, wrap};
+pub use numbers::{counted, decimals, escape, fixed, number, scientific, short, shorten};
+pub use png::png;
+pub use style::{Marker, Style};
+pub use ticks::ticks;

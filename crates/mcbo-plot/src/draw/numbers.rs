@@ -1,0 +1,99 @@
+//! Numbers and names as the reader sees them.
+
+/// Digits after the point at most.
+const MOST_DECIMALS: i32 = 4;
+/// Below this, numbers are written with an exponent.
+const SMALL: f64 = 1e-3;
+
+/// A number with a real minus sign.
+fn minus(text: String) -> String {
+    // "-0.00" is zero.
+    let digits = text.strip_prefix('-').filter(|rest| rest.chars().all(|c| c == '0' || c == '.'));
+    digits.map_or_else(|| text.replace('-', "−"), str::to_owned)
+}
+
+/// With a fixed number of digits after the point.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    if value.is_finite() { minus(format!("{value:.decimals$}")) } else { "–".into() }
+}
+
+/// Digits after the point, four at most, that show `digits` significant ones of a number.
+pub fn decimals(value: f64, digits: i32) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    (digits - 1 - value.abs().log10().floor() as i32).clamp(0, MOST_DECIMALS) as usize
+}
+
+/// With an exponent.
+pub fn scientific(value: f64) -> String {
+    minus(format!("{value:.1e}"))
+}
+
+/// A number alone, with four significant digits.
+pub fn number(value: f64) -> String {
+    if value != 0.0 && value.abs() < SMALL {
+        return scientific(value);
+    }
+    fixed(value, decimals(value, 4))
+}
+
+/// A number alone without zeros at its end.
+pub fn short(value: f64) -> String {
+    let text = number(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// Text for HTML and SVG. Characters that XML forbids are replaced: a name with one must not spoil a figure.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A name that fits into a legend.
+pub fn shorten(text: &str) -> String {
+    const MOST: usize = 40;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    text.chars().take(MOST - 1).chain(['…']).collect()
+}
+
+/// `1 seed`, `2 seeds`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([f64::NAN, -0.0001 * 0.0, 0.5].map(number), ["–", "0", "0.5000"]);
+        assert_eq!(
+            [1.0, 2.171806, -1822.7, 100.0, 3.2e-7].map(short),
+            ["1", "2.172", "−1823", "100", "3.2e−7"]
+        );
+    }
+
+    #[test]
+    fn text_is_escaped() {
+        assert_eq!(escape("<a href='x'>&\"\u{1}"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;\u{fffd}");
+        assert_eq!(shorten(&"é".repeat(50)).chars().count(), 40);
+    }
+}

@@ -1,3 +1,90 @@
-//! Pictures of a study, and what figures are made of.
+//! Pictures of a study: how it went, what the model looks like, and how far it can be trusted.
+//!
+//! ```
+//! use mcbo_core::{Noise, Problem, Study};
+//! let problem = Problem::builder("greenhouse")
+//!     .action("water", [0.0, 10.0])
+//!     .node("moisture", |n| n.actions(["water"]).noise(Noise::None))
+//!     .node("growth", |n| n.parents(["moisture"]))
+//!     .maximize("growth")
+//!     .build()?;
+//! let study = Study::new(problem, 1);
+//! let pictures = mcbo_plot::pictures(&study, None);
+//! let names: Vec<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
+//! assert_eq!(names, ["history", "graph", "parallel"]);
+//! assert!(pictures[1].svg.starts_with("<svg"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Every picture stands for itself: it has a title, names at its axes, a legend, and says what its bands mean. The same
+//! study gives the same bytes. Nothing here writes files.
 
+mod calibration;
 pub mod draw;
+mod graph;
+mod history;
+mod mechanism;
+mod page;
+mod parallel;
+mod ramp;
+mod statistics;
+
+use mcbo_core::{Recommendation, Study};
+
+pub use calibration::calibration;
+pub use graph::graph;
+pub use history::history;
+pub use mechanism::mechanism;
+pub use parallel::parallel;
+
+/// A picture as SVG text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// A name for files, such as `mechanism-yield`.
+    pub name: String,
+    /// What it shows, in a line.
+    pub title: String,
+    /// The picture.
+    pub svg: String,
+}
+
+/// Why there is no picture.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlotError {
+    /// The text cannot be drawn.
+    #[error("picture {name}: {reason}; hint: the SVG text may still be of use")]
+    Png {
+        /// The picture's name.
+        name: String,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+impl Picture {
+    /// The picture as PNG, two dots per unit, with a font of our own.
+    ///
+    /// # Errors
+    /// If the picture is too large to be drawn.
+    pub fn png(&self) -> Result<Vec<u8>, PlotError> {
+        draw::png(&self.svg).map_err(|reason| PlotError::Png { name: self.name.clone(), reason })
+    }
+}
+
+/// All pictures of a study: history, graph, parallel coordinates; with a recommendation also the mechanism of every node
+/// and how well each learned one foretells what it has not seen.
+pub fn pictures(study: &Study, recommendation: Option<&Recommendation>) -> Vec<Picture> {
+    let network = recommendation.map(|recommendation| &recommendation.network);
+    let mut pictures = vec![
+        history(study, recommendation),
+        graph(study.problem(), network),
+        parallel(study, recommendation),
+    ];
+    if let Some(network) = network {
+        let order = study.problem().graph().order();
+        pictures.extend(order.iter().filter_map(|&node| mechanism(study, network, node)));
+        pictures.extend(order.iter().filter_map(|&node| calibration(study, network, node)));
+    }
+    pictures
+}

@@ -1,8 +1,7 @@
 //! Two axes: from numbers to places, and their ticks.
 
-use super::canvas::{Anchor, Canvas};
-use super::numbers::fixed;
-use super::ticks::ticks;
+use super::canvas::{Anchor, Canvas, text_width};
+use super::ticks::{tick_label, ticks};
 
 /// The size of numbers at ticks.
 const SMALL: f64 = 10.0;
@@ -38,13 +37,26 @@ impl Axes {
 
     /// Lines across at round numbers, about so many, with the numbers on the left.
     pub fn horizontal_grid(&self, canvas: &mut Canvas, wanted: usize) {
+        self.horizontal_lines(canvas, wanted, true);
+    }
+
+    /// Lines across at round numbers, about so many, with or without the numbers on the left.
+    pub fn horizontal_lines(&self, canvas: &mut Canvas, wanted: usize, numbers: bool) {
         let ([left, top], right) = (self.corner, self.corner[0] + self.size[0]);
         let (values, decimals) = ticks(self.y, wanted);
         for value in values {
             let y = top + self.down(value);
             canvas.line([left, y], [right, y], 0.12, "");
-            canvas.text([left - 5.0, y + 3.5], Anchor::End, SMALL, &fixed(value, decimals));
+            if numbers {
+                canvas.text([left - 5.0, y + 3.5], Anchor::End, SMALL, &tick_label(value, decimals));
+            }
         }
+    }
+
+    /// The width of the numbers of [`Self::horizontal_grid`].
+    pub fn label_room(y: [f64; 2], wanted: usize) -> f64 {
+        let (values, decimals) = ticks(y, wanted);
+        values.iter().map(|value| text_width(&tick_label(*value, decimals), SMALL)).fold(0.0, f64::max) + 5.0
     }
 
     /// Ticks below the panel at round numbers, about so many.
@@ -64,7 +76,7 @@ impl Axes {
         for value in values {
             let x = self.corner[0] + self.across(value);
             canvas.line([x, bottom], [x, bottom + 4.0], 0.5, "");
-            canvas.text([x, bottom + 15.0], Anchor::Middle, SMALL, &fixed(value, decimals));
+            canvas.text([x, bottom + 15.0], Anchor::Middle, SMALL, &tick_label(value, decimals));
         }
     }
 }

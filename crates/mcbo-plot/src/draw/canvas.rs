@@ -31,7 +31,7 @@ pub struct Canvas {
 
 impl Canvas {
     /// Writing to a string cannot fail.
-    fn push(&mut self, arguments: std::fmt::Arguments<'_>) {
+    pub(super) fn push(&mut self, arguments: std::fmt::Arguments<'_>) {
         let _ = self.text.write_fmt(arguments);
     }
 
@@ -137,8 +137,16 @@ impl Canvas {
 
     /// The area between two lines.
     pub fn band(&mut self, upper: &[[f64; 2]], lower: &[[f64; 2]]) {
+        self.area(upper, lower, ".16");
+    }
+
+    /// The area between two lines, of some opacity.
+    pub fn area(&mut self, upper: &[[f64; 2]], lower: &[[f64; 2]], opacity: &str) {
         let around: Vec<[f64; 2]> = upper.iter().chain(lower.iter().rev()).copied().collect();
-        self.push(format_args!(r#"<path d="{}Z" fill="currentColor" fill-opacity=".16"/>"#, path(&around)));
+        self.push(format_args!(
+            r#"<path d="{}Z" fill="currentColor" fill-opacity="{opacity}"/>"#,
+            path(&around)
+        ));
     }
 
     /// The sign of a series.
@@ -174,11 +182,11 @@ impl Canvas {
     }
 }
 
-fn dashed(dash: &str) -> String {
+pub(super) fn dashed(dash: &str) -> String {
     if dash.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dash}""#) }
 }
 
-fn path(points: &[[f64; 2]]) -> String {
+pub(super) fn path(points: &[[f64; 2]]) -> String {
     let mut out = String::new();
     for (place, [x, y]) in points.iter().enumerate() {
         let _ = write!(out, "{}{x:.1} {y:.1}", if place == 0 { "M" } else { "L" });

@@ -6,6 +6,7 @@ mod axes;
 mod canvas;
 mod numbers;
 mod png;
+mod shapes;
 mod style;
 mod ticks;
 
@@ -13,5 +14,6 @@ pub use axes::Axes;
 pub use canvas::{Anchor, Canvas, FONTS, document, text_width, wrap};
 pub use numbers::{counted, decimals, escape, fixed, number, scientific, short, shorten};
 pub use png::png;
+pub use shapes::Rounded;
 pub use style::{Marker, Style};
-pub use ticks::ticks;
+pub use ticks::{span, tick_label, ticks};

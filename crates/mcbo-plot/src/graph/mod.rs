@@ -1,0 +1,119 @@
+//! The causal graph with what is known of each node.
+
+mod boxes;
+mod layout;
+
+use mcbo_core::{Network, Problem};
+
+use crate::Picture;
+use crate::draw::{Anchor, Canvas, Rounded};
+use crate::page::{CHOSEN, MARGIN, MODEL, SMALL, Sheet, titled};
+use boxes::{Kind, NodeBox};
+
+const NAME: f64 = 12.0;
+const BAR: [f64; 2] = [44.0, 6.0];
+
+/// The graph from left to right: actions point at the nodes that they push, nodes at their effects. With a model, each
+/// node says how well it is known.
+pub fn graph(problem: &Problem, network: Option<&Network>) -> Picture {
+    let boxes = boxes::all(problem, network);
+    let nodes = problem.nodes().len();
+    let mut edges = Vec::new();
+    for (node, declared) in problem.nodes().iter().enumerate() {
+        edges.extend(declared.parents.iter().map(|&parent| (parent, node)));
+        edges.extend(declared.actions.iter().map(|&action| (nodes + action, node)));
+    }
+    let sizes: Vec<[f64; 2]> = boxes.iter().map(NodeBox::size).collect();
+    let layout = layout::place(&sizes, &edges);
+    let mut canvas = Canvas::default();
+    for (&(from, _), way) in edges.iter().zip(&layout.ways) {
+        let action = from >= nodes;
+        if action {
+            canvas.open_style(&CHOSEN);
+        }
+        canvas.arrow(way, if action { 1.2 } else { 1.3 }, if action { 0.8 } else { 0.55 });
+        if action {
+            canvas.close_group();
+        }
+    }
+    for (node, (corner, size)) in boxes.iter().zip(layout.corners.iter().zip(&sizes)) {
+        draw(&mut canvas, node, *corner, *size);
+    }
+    let size = [layout.size[0].max(4.0 * MARGIN), layout.size[1] + 4.0];
+    Sheet {
+        name: "graph".into(),
+        title: titled(problem, "causes and effects"),
+        keys: Vec::new(),
+        body: canvas,
+        size,
+        caption: caption(problem, network),
+    }
+    .picture()
+}
+
+fn draw(canvas: &mut Canvas, node: &NodeBox, corner: [f64; 2], size: [f64; 2]) {
+    let [x, y] = corner;
+    let (style, shape) = match node.kind {
+        Kind::Action => (Some(CHOSEN), (11.0, 0.12, [1.0, 0.8], "")),
+        Kind::Reward => (Some(MODEL), (5.0, 0.1, [2.4, 1.0], "")),
+        Kind::Node => (None, (5.0, 0.02, [1.1, 0.6], "")),
+        Kind::Aside => (None, (5.0, 0.0, [1.0, 0.45], "4 3")),
+    };
+    if let Some(style) = &style {
+        canvas.open_style(style);
+    }
+    let (radius, fill, rim, dash) = shape;
+    canvas.rounded(&Rounded { corner, size, radius, fill, rim, dash });
+    if style.is_some() {
+        canvas.close_group();
+    }
+    if node.kind == Kind::Action {
+        return canvas.text([x + size[0] / 2.0, y + size[1] / 2.0 + 4.0], Anchor::Middle, 11.0, &node.name);
+    }
+    canvas.bold([x + 9.0, y + 17.0], Anchor::Start, NAME, &node.name);
+    if node.settable {
+        let corner = [x + size[0] - 29.0, y + 6.0];
+        canvas.open_style(&CHOSEN);
+        canvas.rounded(&Rounded {
+            corner,
+            size: [22.0, 14.0],
+            radius: 7.0,
+            fill: 0.12,
+            rim: [1.0, 0.8],
+            dash: "",
+        });
+        canvas.close_group();
+        canvas.text([corner[0] + 11.0, corner[1] + 10.5], Anchor::Middle, SMALL, "do");
+    }
+    for (place, row) in node.rows.iter().enumerate() {
+        let line = y + 32.0 + boxes::LINE * place as f64;
+        let mut left = x + 9.0;
+        if let Some(share) = row.share {
+            canvas.open_style(&MODEL);
+            canvas.block([left, line - 7.0], BAR, 0.16);
+            canvas.block([left, line - 7.0], [BAR[0] * share.clamp(0.0, 1.0), BAR[1]], 0.9);
+            canvas.close_group();
+            left += BAR[0] + 6.0;
+        }
+        canvas.note([left, line], Anchor::Start, SMALL, &row.text);
+    }
+}
+
+fn caption(problem: &Problem, network: Option<&Network>) -> String {
+    let mut text = String::new();
+    if !problem.actions().is_empty() {
+        text.push_str("Orange: actions, which push the nodes they point at. ");
+    }
+    if !problem.settable().is_empty() {
+        text.push_str("do: a trial may set this node, whatever its parents are. ");
+    }
+    text.push_str("Blue: the reward. ");
+    if network.is_none() {
+        text.push_str("No model is fitted yet.");
+        return text;
+    }
+    text.push_str(
+        "Bar: share of a node's variance that its mechanism explains. unsure: standard deviation of what the model does not know of the mechanism, averaged over the inputs seen; noise: standard deviation of what no input explains; both in the node's own units. rows: trials it is learned from.",
+    );
+    text
+}

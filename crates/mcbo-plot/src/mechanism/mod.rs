@@ -1,0 +1,196 @@
+//! What was learned of one node: its value along each input.
+
+mod context;
+mod slice;
+
+use mcbo_core::{MechanismKind, Network, Study, input_names, slot_name};
+
+use crate::Picture;
+use crate::draw::{Anchor, Axes, Canvas, Style, short, shorten, span};
+use crate::page::{CHOSEN, Key, MODEL, Sheet, Swatch, titled};
+use slice::Slices;
+
+/// Inner size of a panel.
+const INNER: [f64; 2] = [216.0, 164.0];
+const BELOW: f64 = 44.0;
+const BETWEEN: f64 = 18.0;
+const COLUMNS: usize = 4;
+/// Components that are drawn.
+const COMPONENTS: usize = 4;
+/// Inputs that are drawn: those along which the mean changes most.
+const INPUTS: usize = 12;
+/// The curve may stretch a panel by this share of the range of the values on either side.
+const STRETCH: f64 = 0.5;
+const DATA: Style = Style::new("p-data", "#d55e00");
+
+/// The mechanism of one node, a panel per input with the other inputs held; of a node without inputs the values that were
+/// seen. `None` for a node that has no path to the reward.
+pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Picture> {
+    let problem = study.problem();
+    let kind = network.kind(node);
+    if kind == MechanismKind::Absent {
+        return None;
+    }
+    if problem.input_dim(node) == 0 {
+        return Some(context::context(study, network, node));
+    }
+    let slices = Slices::new(study, node);
+    let names = input_names(problem, node);
+    let curves: Vec<Vec<Vec<[f64; 3]>>> =
+        (0..names.len()).map(|input| slices.along(problem, network, node, input)).collect();
+    let shown = shown(&curves, slices.rows.len().min(COMPONENTS));
+    let noise = network.noise(node);
+    let components = slices.rows.len().min(COMPONENTS);
+    let ranges: Vec<[f64; 2]> = (0..components)
+        .map(|component| {
+            range(&slices.rows[component], shown.iter().map(|&input| curves[input][component].as_slice()))
+        })
+        .collect();
+    let left = ranges.iter().map(|range| Axes::label_room(*range, 4)).fold(0.0, f64::max) + 20.0;
+    let columns = match shown.len() {
+        0..=COLUMNS => shown.len(),
+        5 | 6 | 9 => 3,
+        _ => COLUMNS,
+    };
+    let lines = shown.len().div_ceil(columns);
+    let mut canvas = Canvas::default();
+    for component in 0..components {
+        for (place, &input) in shown.iter().enumerate() {
+            let (line, column) = (component * lines + place / columns, place % columns);
+            let axes = Axes {
+                corner: [left + column as f64 * (INNER[0] + BETWEEN), 4.0 + line as f64 * (INNER[1] + BELOW)],
+                size: INNER,
+                x: slices.ranges[input],
+                y: ranges[component],
+            };
+            frame(
+                &mut canvas,
+                &axes,
+                &names[input],
+                (column == 0).then(|| slot_name(problem, node, component)),
+            );
+            canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
+            draw_curve(&mut canvas, &axes, &curves[input][component], noise[component], kind);
+            canvas.open_style(&DATA);
+            for (inputs, value) in &slices.rows[component] {
+                let opacity = 0.12 + 0.78 * slices.nearness(inputs, input);
+                canvas.spot(axes.at(inputs[input], *value), 2.6, opacity);
+            }
+            canvas.close_group();
+            canvas.close();
+        }
+    }
+    let name = &problem.nodes()[node].name;
+    let what = if kind == MechanismKind::Known { "known formula of" } else { "what was learned of" };
+    let sheet = Sheet {
+        name: format!("mechanism-{name}"),
+        title: titled(problem, &format!("{what} {}", shorten(name))),
+        keys: keys(kind),
+        body: canvas,
+        size: [
+            left + columns as f64 * (INNER[0] + BETWEEN),
+            4.0 + (components * lines) as f64 * (INNER[1] + BELOW),
+        ],
+        caption: caption(&slices, &names, shown.len(), kind),
+    };
+    Some(sheet.picture())
+}
+
+/// The inputs to show, in their order.
+fn shown(curves: &[Vec<Vec<[f64; 3]>>], components: usize) -> Vec<usize> {
+    let change = |input: usize| {
+        let of = |curve: &Vec<[f64; 3]>| {
+            let [low, high] = span(curve.iter().map(|point| point[1]), 0.0);
+            high - low
+        };
+        curves[input].iter().take(components).map(of).fold(0.0, f64::max)
+    };
+    let mut shown: Vec<usize> = (0..curves.len()).collect();
+    shown.sort_by(|&a, &b| change(b).total_cmp(&change(a)).then(a.cmp(&b)));
+    shown.truncate(INPUTS);
+    shown.sort_unstable();
+    shown
+}
+
+fn range<'a>(rows: &slice::Rows, curves: impl Iterator<Item = &'a [[f64; 3]]>) -> [f64; 2] {
+    let values = || rows.iter().map(|(_, value)| *value);
+    let ends: Vec<f64> = curves
+        .flatten()
+        .flat_map(|&[_, mean, deviation]| [mean - 2.0 * deviation, mean + 2.0 * deviation])
+        .collect();
+    if rows.is_empty() {
+        return span(ends, 0.05);
+    }
+    let core = span(values(), 0.0);
+    let reach = STRETCH * (core[1] - core[0]);
+    let near = ends.into_iter().map(|end| end.clamp(core[0] - reach, core[1] + reach));
+    span(values().chain(near), 0.05)
+}
+
+fn draw_curve(canvas: &mut Canvas, axes: &Axes, curve: &[[f64; 3]], noise: f64, kind: MechanismKind) {
+    let edge = |shift: &dyn Fn(f64) -> f64| {
+        let at = |&[x, mean, deviation]: &[f64; 3]| axes.at(x, mean + shift(deviation));
+        curve.iter().map(at).collect::<Vec<[f64; 2]>>()
+    };
+    canvas.open_style(&MODEL);
+    if kind == MechanismKind::Learned {
+        let wide = |deviation: f64| 2.0 * deviation.hypot(noise);
+        canvas.area(&edge(&wide), &edge(&|deviation| -wide(deviation)), ".09");
+        canvas.area(&edge(&|deviation| 2.0 * deviation), &edge(&|deviation| -2.0 * deviation), ".24");
+    }
+    canvas.curve(&edge(&|_| 0.0), &MODEL);
+    canvas.close_group();
+}
+
+fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, output: Option<String>) {
+    let ([left, top], [width, height]) = (axes.corner, axes.size);
+    axes.horizontal_lines(canvas, 4, output.is_some());
+    axes.ticks(canvas, 4);
+    canvas.text([left + width / 2.0, top + height + 30.0], Anchor::Middle, 11.0, &shorten(input));
+    if let Some(output) = output {
+        let x = left - Axes::label_room(axes.y, 4) - 8.0;
+        canvas.text_up([x, top + height / 2.0], 11.0, &shorten(&output));
+    }
+    canvas.frame(left, top, width, height);
+}
+
+fn keys(kind: MechanismKind) -> Vec<Key> {
+    if kind == MechanismKind::Known {
+        return vec![Key::new(Swatch::Line, MODEL, "formula"), Key::new(Swatch::Point, DATA, "measured")];
+    }
+    vec![
+        Key::new(Swatch::LineBand, MODEL, "mean, with two deviations of what is not known"),
+        Key::new(Swatch::Band, Style { color: "#9dc6e0", class: "p-noise", ..MODEL }, "with noise"),
+        Key::new(Swatch::Point, CHOSEN, "measured; faint: far from the slice"),
+    ]
+}
+
+fn caption(slices: &Slices, names: &[String], shown: usize, kind: MechanismKind) -> String {
+    let mut text = String::new();
+    if names.len() > 1 {
+        let held: Vec<String> = names
+            .iter()
+            .zip(&slices.held)
+            .map(|(name, value)| format!("{name} = {}", short(*value)))
+            .collect();
+        text.push_str(&format!(
+            "Each panel moves one input and holds the others at their medians in the data: {}. Points are trials with their own values of all inputs; the fainter, the further these are from the held ones. ",
+            held.join(", ")
+        ));
+    }
+    let rows = slices.rows.iter().map(Vec::len).min().unwrap_or(0);
+    if rows == 0 {
+        text.push_str("No trial has this node measured together with its parents yet. ");
+    }
+    if kind == MechanismKind::Learned {
+        text.push_str("Trials in which the node was set say nothing of its mechanism and are left out. ");
+    }
+    if shown < names.len() {
+        let rest = names.len() - shown;
+        text.push_str(&format!("{rest} more inputs, along which it changes less, are not drawn. "));
+    }
+    if slices.rows.len() > COMPONENTS {
+        text.push_str(&format!("{} more components are not drawn.", slices.rows.len() - COMPONENTS));
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! A mechanism along one of its inputs, the others held.
+
+use mcbo_core::{Network, Problem, Study};
+
+use crate::draw::span;
+use crate::statistics::median;
+
+/// Points of a curve.
+const POINTS: usize = 81;
+
+/// The rows of one component of a node.
+pub(super) type Rows = Vec<(Vec<f64>, f64)>;
+
+/// All that the panels of a node show.
+pub(super) struct Slices {
+    /// The value at which each input is held while another moves.
+    pub(super) held: Vec<f64>,
+    /// The part of each input that is shown.
+    pub(super) ranges: Vec<[f64; 2]>,
+    /// The rows of every component.
+    pub(super) rows: Vec<Rows>,
+}
+
+impl Slices {
+    pub(super) fn new(study: &Study, node: usize) -> Self {
+        let (problem, data) = (study.problem(), study.data());
+        let rows: Vec<Rows> = (0..problem.nodes()[node].dim)
+            .map(|component| data.training_rows(problem, node, component).collect())
+            .collect();
+        let seen = |k: usize| rows.iter().flatten().map(move |(inputs, _)| inputs[k]);
+        let declared = declared(problem, node);
+        let range = |k: usize| match declared[k] {
+            Some([low, high]) => span(seen(k).chain([low, high]), 0.0),
+            None => span(seen(k), 0.03),
+        };
+        let ranges: Vec<[f64; 2]> = (0..declared.len()).map(range).collect();
+        let held = |k: usize| {
+            let middle = median(seen(k));
+            if middle.is_finite() { middle } else { 0.5 * (ranges[k][0] + ranges[k][1]) }
+        };
+        Self { held: (0..declared.len()).map(held).collect(), ranges, rows }
+    }
+
+    /// The mechanism along an input: for every component the places with mean and deviation.
+    pub(super) fn along(
+        &self,
+        problem: &Problem,
+        network: &Network,
+        node: usize,
+        input: usize,
+    ) -> Vec<Vec<[f64; 3]>> {
+        let [low, high] = self.ranges[input];
+        let place = |s: usize| low + (high - low) * s as f64 / (POINTS - 1) as f64;
+        let mut inputs = Vec::with_capacity(POINTS * self.held.len());
+        for s in 0..POINTS {
+            let start = inputs.len();
+            inputs.extend_from_slice(&self.held);
+            inputs[start + input] = place(s);
+        }
+        let found = network.predict(problem, node, &inputs, POINTS);
+        let point = |(s, &(mean, deviation)): (usize, &(f64, f64))| [place(s), mean, deviation];
+        let finite = |point: &[f64; 3]| point.iter().all(|number| number.is_finite());
+        found.iter().map(|all| all.iter().enumerate().map(point).filter(finite).collect()).collect()
+    }
+
+    /// How near a row is to the slice along an input, from 1 on it down to 0, by the other inputs as shares of their
+    /// ranges.
+    pub(super) fn nearness(&self, inputs: &[f64], along: usize) -> f64 {
+        let others = self.held.len().saturating_sub(1);
+        if others == 0 {
+            return 1.0;
+        }
+        let share = |k: usize| (inputs[k] - self.held[k]) / (self.ranges[k][1] - self.ranges[k][0]);
+        let squared: f64 = (0..self.held.len()).filter(|&k| k != along).map(|k| share(k).powi(2)).sum();
+        (-8.0 * squared / others as f64).exp()
+    }
+}
+
+/// The range that the problem gives to each input of a node, if it does.
+fn declared(problem: &Problem, node: usize) -> Vec<Option<[f64; 2]>> {
+    let mut ranges = Vec::with_capacity(problem.input_dim(node));
+    for &parent in &problem.nodes()[node].parents {
+        let parent = &problem.nodes()[parent];
+        ranges.extend((0..parent.dim).map(|component| parent.hard.as_ref().map(|hard| hard[component])));
+    }
+    ranges.extend(problem.nodes()[node].actions.iter().map(|&action| Some(problem.actions()[action].range)));
+    ranges
+}

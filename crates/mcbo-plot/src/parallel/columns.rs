@@ -1,0 +1,110 @@
+//! The axes of parallel coordinates: everything that is decided, then everything that is measured, the reward last.
+
+use mcbo_core::{Intervention, Problem, slot_name};
+
+use crate::draw::span;
+use crate::page::reward_name;
+
+/// Axes that are drawn.
+pub(super) const MOST: usize = 26;
+
+/// Where the number on an axis comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A component of a hard target.
+    Target(usize, usize),
+    Action(usize),
+    /// A measured slot.
+    Slot(usize),
+    /// The reward in the direction of improvement.
+    Reward,
+}
+
+/// One axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Column {
+    pub(super) source: Source,
+    pub(super) name: String,
+    pub(super) range: [f64; 2],
+}
+
+/// Where a line meets an axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Meeting {
+    At(f64),
+    /// A target that was not set.
+    NotSet,
+    /// Not measured.
+    Missing,
+}
+
+impl Source {
+    pub(super) fn of(
+        self,
+        problem: &Problem,
+        intervention: &Intervention,
+        values: &[Option<f64>],
+    ) -> Meeting {
+        let measured = |value: Option<f64>| match value {
+            Some(value) if value.is_finite() => Meeting::At(value),
+            _ => Meeting::Missing,
+        };
+        match self {
+            Self::Target(node, component) => {
+                intervention.target(node).map_or(Meeting::NotSet, |values| Meeting::At(values[component]))
+            }
+            Self::Action(action) => Meeting::At(intervention.actions[action]),
+            Self::Slot(slot) => measured(values[slot]),
+            Self::Reward => {
+                measured(values[problem.slot(problem.reward()).start].map(|value| problem.sign() * value))
+            }
+        }
+    }
+
+    pub(super) fn is_lever(self) -> bool {
+        matches!(self, Self::Target(..) | Self::Action(_))
+    }
+}
+
+/// The axes in their order, and how many are left out because they are too many: nodes far from the reward go first.
+pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>])]) -> (Vec<Column>, usize) {
+    let mut sources = Vec::new();
+    for node in problem.settable() {
+        let dim = problem.nodes()[node].dim;
+        sources.extend((0..dim).map(|component| {
+            (Source::Target(node, component), format!("do {}", slot_name(problem, node, component)))
+        }));
+    }
+    let actions = problem.actions().iter().enumerate();
+    sources.extend(actions.map(|(action, declared)| (Source::Action(action), declared.name.clone())));
+    let mut measured = Vec::new();
+    for &node in problem.graph().order().iter().filter(|&&node| node != problem.reward()) {
+        let slots = problem.slot(node).enumerate();
+        measured
+            .extend(slots.map(|(component, slot)| (Source::Slot(slot), slot_name(problem, node, component))));
+    }
+    let room = (MOST - 1).saturating_sub(sources.len().min(MOST - 1));
+    let left_out = measured.len().saturating_sub(room) + sources.len().saturating_sub(MOST - 1);
+    measured.drain(..measured.len().saturating_sub(room));
+    sources.truncate(MOST - 1);
+    sources.extend(measured);
+    sources.push((Source::Reward, reward_name(problem)));
+    let column = |(source, name): (Source, String)| {
+        let declared = match source {
+            Source::Target(node, component) => {
+                problem.nodes()[node].hard.as_ref().map(|hard| hard[component])
+            }
+            Source::Action(action) => Some(problem.actions()[action].range),
+            _ => None,
+        };
+        let met = lines.iter().filter_map(|(intervention, values)| {
+            match source.of(problem, intervention, values) {
+                Meeting::At(value) => Some(value),
+                _ => None,
+            }
+        });
+        let range = span(met.chain(declared.into_iter().flatten()), 0.0);
+        Column { source, name, range }
+    };
+    (sources.into_iter().map(column).collect(), left_out)
+}

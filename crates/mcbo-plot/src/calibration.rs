@@ -14,7 +14,7 @@ const BELOW: f64 = 42.0;
 /// Components that are drawn.
 const COMPONENTS: usize = 4;
 /// Nominal shares at which bands are drawn.
-const STEPS: usize = 50;
+const STEPS: usize = 200;
 const GREY: Style = Style { width: 1.2, dash: "4 3", ..Style::new("p-ideal", "#8a8a8a") };
 /// The share of values within two standard deviations.
 const TWO_DEVIATIONS: f64 = 0.954_499_736;
@@ -51,7 +51,7 @@ pub fn calibration(study: &Study, network: &Network, node: usize) -> Option<Pict
         "Each trial is predicted by the model conditioned on all other trials, hyper-parameters held. \
          {held} of {total} measured values lie within two deviations of their prediction (expected: {:.0}). \
          Left: a line above the diagonal means the model is too cautious, below it that it is too sure; a right model \
-         leaves the band in 5 % of places. Right: bars are two deviations, noise included.",
+         leaves the band in 5\u{a0}% of places. Right: bars are two deviations, noise included.",
         TWO_DEVIATIONS * total as f64
     );
     let drawable = all.iter().filter(|rows| rows.len() > 1).count();
@@ -64,7 +64,7 @@ pub fn calibration(study: &Study, network: &Network, node: usize) -> Option<Pict
         title: titled(problem, &format!("{} foretold from the other trials", shorten(name))),
         keys: vec![
             Key::new(Swatch::Line, MODEL, "share that central intervals hold"),
-            Key::new(Swatch::Band, GREY, "95 % of right models"),
+            Key::new(Swatch::Band, GREY, "95\u{a0}% of right models"),
             Key::new(Swatch::Point, MODEL, "within two deviations"),
             Key::new(Swatch::Point, CHOSEN, "outside"),
         ],

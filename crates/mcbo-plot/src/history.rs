@@ -233,7 +233,7 @@ fn caption(study: &Study, points: &[Point], advice: Option<[f64; 3]>) -> String 
     }
     if advice.is_some() || points.iter().any(|point| point.expected.is_some()) {
         text.push_str(
-            "Bars and bands hold the expected reward with 90 % probability by what the model knew; a single measurement scatters around it by its noise. ",
+            "Bars and bands hold the expected reward with 90\u{a0}% probability by what the model knew; a single measurement scatters around it by its noise. ",
         );
     }
     let worth =

@@ -3,7 +3,7 @@
 use mcbo_core::{Direction, Problem};
 
 use crate::Picture;
-use crate::draw::{Anchor, Canvas, Marker, Style, document, shorten, text_width, wrap};
+use crate::draw::{Anchor, Canvas, Marker, Style, document, line_width, shorten, wrap};
 
 /// Room around everything.
 pub(crate) const MARGIN: f64 = 16.0;
@@ -86,14 +86,14 @@ pub(crate) struct Sheet {
 
 impl Sheet {
     pub(crate) fn picture(self) -> Picture {
-        let inner = self.size[0].max(LEAST).max(text_width(&self.title, 15.0));
+        let inner = self.size[0].max(LEAST).max(1.1 * line_width(&self.title, 15.0));
         let width = inner + 2.0 * MARGIN;
         let mut canvas = Canvas::default();
         canvas.bold([MARGIN, 26.0], Anchor::Start, 15.0, &self.title);
         let mut y = 40.0;
         if !self.keys.is_empty() {
             let entries: Vec<(&Key, f64)> =
-                self.keys.iter().map(|key| (key, 46.0 + text_width(&key.label, LEGEND))).collect();
+                self.keys.iter().map(|key| (key, 46.0 + line_width(&key.label, LEGEND))).collect();
             y += 8.0;
             for line in wrap(&entries, inner + 18.0) {
                 let mut x = MARGIN;
@@ -123,7 +123,7 @@ fn paragraph(text: &str, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         match lines.last_mut() {
-            Some(line) if text_width(line, CAPTION) + text_width(word, CAPTION) + 4.0 < room => {
+            Some(line) if line_width(line, CAPTION) + line_width(word, CAPTION) + 4.0 < room => {
                 line.push(' ');
                 line.push_str(word);
             }

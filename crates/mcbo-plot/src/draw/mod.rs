@@ -11,7 +11,7 @@ mod style;
 mod ticks;
 
 pub use axes::Axes;
-pub use canvas::{Anchor, Canvas, FONTS, document, text_width, wrap};
+pub use canvas::{Anchor, Canvas, FONTS, document, line_width, text_width, wrap};
 pub use numbers::{counted, decimals, escape, fixed, number, scientific, short, shorten};
 pub use png::png;
 pub use shapes::Rounded;

@@ -1,6 +1,6 @@
 //! Shapes that only pictures of a study have.
 
-use super::canvas::{Anchor, Canvas, dashed, path};
+use super::canvas::{Anchor, Canvas, dashed, line_width, path};
 use super::numbers::escape;
 
 /// A rounded box.
@@ -89,6 +89,11 @@ impl Canvas {
             r#"<path d="{}Z" fill="currentColor" fill-opacity="{opacity}"/>"#,
             path(&head)
         ));
+    }
+
+    /// A text over lines, on a piece of ground that is not wider than need be.
+    pub fn label(&mut self, at: [f64; 2], anchor: Anchor, size: f64, text: &str) {
+        self.write_over(at, anchor, size, text, line_width(text, size) + 3.0);
     }
 
     /// A text that stands back.

@@ -2,7 +2,7 @@
 
 use mcbo_core::{Direction, MechanismKind, Network, Node, NodeSummary, Problem};
 
-use crate::draw::{short, text_width};
+use crate::draw::{line_width, short};
 use crate::page::SMALL;
 
 use super::{BAR, NAME};
@@ -45,20 +45,25 @@ pub(super) struct NodeBox {
 impl NodeBox {
     pub(super) fn size(&self) -> [f64; 2] {
         if self.kind == Kind::Action {
-            return [(text_width(&self.name, 11.0) + 18.0).max(40.0), 22.0];
+            return [(line_width(&self.name, 11.0) + 20.0).max(40.0), 22.0];
         }
-        let name = 1.08 * text_width(&self.name, NAME) + if self.settable { 32.0 } else { 0.0 };
-        let row = |row: &Row| text_width(&row.text, SMALL) + row.share.map_or(0.0, |_| BAR[0] + 6.0);
-        let width = self.rows.iter().map(row).fold(name, f64::max) + 18.0;
+        let name = 1.1 * line_width(&self.name, NAME) + if self.settable { 32.0 } else { 0.0 };
+        let row = |row: &Row| line_width(&row.text, SMALL) + row.share.map_or(0.0, |_| BAR[0] + 6.0);
+        let width = self.rows.iter().map(row).fold(name, f64::max) + 20.0;
         [width.max(64.0), if self.rows.is_empty() { 26.0 } else { 26.0 + LINE * self.rows.len() as f64 }]
     }
+}
+
+/// Whether boxes have room for the number of rows.
+pub(super) fn tells_rows(problem: &Problem) -> bool {
+    problem.nodes().len() <= MANY
 }
 
 /// The boxes of all nodes, then of all actions.
 pub(super) fn all(problem: &Problem, network: Option<&Network>) -> Vec<NodeBox> {
     let summaries = network.map(|network| network.summaries(problem));
     let relevant = problem.graph().ancestors(problem.reward());
-    let few = problem.nodes().len() <= MANY;
+    let few = tells_rows(problem);
     let node = |(place, declared): (usize, &Node)| {
         let of = |all: &Vec<NodeSummary>| all.iter().filter(|s| s.node == place).cloned().collect::<Vec<_>>();
         let kind = match (place == problem.reward(), relevant[place]) {

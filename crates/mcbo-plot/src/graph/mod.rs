@@ -113,7 +113,10 @@ fn caption(problem: &Problem, network: Option<&Network>) -> String {
         return text;
     }
     text.push_str(
-        "Bar: share of a node's variance that its mechanism explains. unsure: standard deviation of what the model does not know of the mechanism, averaged over the inputs seen; noise: standard deviation of what no input explains; both in the node's own units. rows: trials it is learned from.",
+        "Bar: share of a node's variance that its mechanism explains. unsure: standard deviation of what the model does not know of the mechanism, averaged over the inputs seen; noise: standard deviation of what no input explains; both in the node's own units.",
     );
+    if boxes::tells_rows(problem) {
+        text.push_str(" rows: trials it is learned from.");
+    }
     text
 }

@@ -91,7 +91,7 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
             left + columns as f64 * (INNER[0] + BETWEEN),
             4.0 + (components * lines) as f64 * (INNER[1] + BELOW),
         ],
-        caption: caption(&slices, &names, shown.len(), kind),
+        caption: caption(&slices, &names, shown.len(), problem.nodes()[node].hard.is_some()),
     };
     Some(sheet.picture())
 }
@@ -165,13 +165,13 @@ fn keys(kind: MechanismKind) -> Vec<Key> {
     ]
 }
 
-fn caption(slices: &Slices, names: &[String], shown: usize, kind: MechanismKind) -> String {
+fn caption(slices: &Slices, names: &[String], shown: usize, settable: bool) -> String {
     let mut text = String::new();
     if names.len() > 1 {
         let held: Vec<String> = names
             .iter()
             .zip(&slices.held)
-            .map(|(name, value)| format!("{name} = {}", short(*value)))
+            .map(|(name, value)| format!("{name}\u{a0}=\u{a0}{}", short(*value)))
             .collect();
         text.push_str(&format!(
             "Each panel moves one input and holds the others at their medians in the data: {}. Points are trials with their own values of all inputs; the fainter, the further these are from the held ones. ",
@@ -182,7 +182,7 @@ fn caption(slices: &Slices, names: &[String], shown: usize, kind: MechanismKind)
     if rows == 0 {
         text.push_str("No trial has this node measured together with its parents yet. ");
     }
-    if kind == MechanismKind::Learned {
+    if settable {
         text.push_str("Trials in which the node was set say nothing of its mechanism and are left out. ");
     }
     if shown < names.len() {

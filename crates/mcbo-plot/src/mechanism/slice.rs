@@ -30,8 +30,8 @@ impl Slices {
         let seen = |k: usize| rows.iter().flatten().map(move |(inputs, _)| inputs[k]);
         let declared = declared(problem, node);
         let range = |k: usize| match declared[k] {
-            Some([low, high]) => span(seen(k).chain([low, high]), 0.0),
-            None => span(seen(k), 0.03),
+            Some([low, high]) => span(seen(k).chain([low, high]), 0.03),
+            None => span(seen(k), 0.04),
         };
         let ranges: Vec<[f64; 2]> = (0..declared.len()).map(range).collect();
         let held = |k: usize| {

@@ -5,7 +5,7 @@ mod columns;
 use mcbo_core::{Intervention, Recommendation, Study, TrialState};
 
 use crate::Picture;
-use crate::draw::{Anchor, Canvas, Style, number, shorten, text_width, tick_label, ticks};
+use crate::draw::{Anchor, Canvas, Style, line_width, number, shorten, tick_label, ticks};
 use crate::page::{ADVICE, Key, SMALL, Sheet, Swatch, titled};
 use crate::ramp::color;
 use crate::statistics::{median, sorted};
@@ -42,12 +42,14 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
     all.extend(expected.iter().map(|(intervention, means)| (*intervention, means.as_slice())));
     let (columns, hidden) = columns(problem, &all);
     let shades = Shades::new(&lines);
-    let widest = columns.iter().map(|column| text_width(&shorten(&column.name), 11.0)).fold(0.0, f64::max);
+    let widest =
+        columns.iter().map(|column| 1.1 * line_width(&shorten(&column.name), 11.0)).fold(0.0, f64::max);
     let gaps = columns.len().saturating_sub(1).max(1) as f64;
     // Names stand in two lines, so each has the room of two gaps.
     let step = (720.0 / gaps).clamp(58.0, 150.0).max(0.5 * widest + 8.0);
-    let first = 0.5 * text_width(&columns.first().map_or(String::new(), |c| shorten(&c.name)), 11.0);
-    let left = first.max(44.0);
+    let crowded = widest + 8.0 > step;
+    let first = 0.5 * line_width(&columns.first().map_or(String::new(), |c| shorten(&c.name)), 11.0);
+    let left = first.max(36.0);
     let x = |place: usize| left + step * place as f64;
     let y = |column: &Column, meeting: Meeting| match meeting {
         Meeting::At(value) => {
@@ -86,7 +88,7 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
         canvas.close_group();
     }
     for (place, column) in columns.iter().enumerate() {
-        draw_axis(&mut canvas, column, x(place), NAMES[place % 2]);
+        draw_axis(&mut canvas, column, x(place), NAMES[if crowded { place % 2 } else { 1 }]);
     }
     if let Some(last) = columns.last().filter(|_| !lines.is_empty()) {
         draw_ramp(&mut canvas, last, &shades, x(columns.len() - 1) + 3.0);
@@ -184,7 +186,7 @@ fn draw_axis(canvas: &mut Canvas, column: &Column, x: f64, name: f64) {
     }
     let label = shorten(&column.name);
     if column.source.is_lever() {
-        canvas.text_over([x, name], Anchor::Middle, 11.0, &label);
+        canvas.label([x, name], Anchor::Middle, 11.0, &label);
     } else {
         canvas.bold([x, name], Anchor::Middle, 11.0, &label);
     }
@@ -192,11 +194,11 @@ fn draw_axis(canvas: &mut Canvas, column: &Column, x: f64, name: f64) {
     for value in values {
         let y = TOP + HEIGHT * (column.range[1] - value) / (column.range[1] - column.range[0]);
         canvas.line([x - 3.0, y], [x, y], 0.7, "");
-        canvas.text_over([x - 5.0, y + 3.5], Anchor::End, SMALL, &tick_label(value, decimals));
+        canvas.label([x - 5.0, y + 3.5], Anchor::End, SMALL, &tick_label(value, decimals));
     }
     if matches!(column.source, Source::Target(..)) {
         canvas.line([x - 7.0, bottom + NOTCH], [x + 7.0, bottom + NOTCH], 0.7, "");
-        canvas.text_over([x, bottom + NOTCH + 14.0], Anchor::Middle, SMALL, "not set");
+        canvas.label([x, bottom + NOTCH + 14.0], Anchor::Middle, SMALL, "not set");
     }
 }
 
@@ -208,7 +210,9 @@ fn draw_ramp(canvas: &mut Canvas, column: &Column, shades: &Shades, x: f64) {
     for k in 0..60 {
         let value = high - (f64::from(k) + 0.5) / 60.0 * (high - low);
         canvas.open_color("p-line", &shades.color(value));
-        canvas.block([x, TOP + f64::from(k) * step], [RAMP, step + 0.3], 1.0);
+        // Each reaches under the next: no seams.
+        let height = if k < 59 { 1.6 * step } else { step };
+        canvas.block([x, TOP + f64::from(k) * step], [RAMP, height], 1.0);
         canvas.close_group();
     }
     let ends = if shades.high > shades.low { vec![shades.high, shades.low] } else { vec![shades.high] };
@@ -222,7 +226,7 @@ fn draw_ramp(canvas: &mut Canvas, column: &Column, shades: &Shades, x: f64) {
 fn caption(lines: usize, left_out: usize, hidden: usize, shades: &Shades, notch: bool) -> String {
     let mut text = String::from("Plain names: what was decided; bold names: what was measured. ");
     if lines > 0 {
-        text.push_str("A line is a trial, the darker the better its reward, which is the last axis; up is better there. ");
+        text.push_str("A line is a trial with its reward measured, the darker the better its reward, which is the last axis; up is better there. ");
     }
     if shades.cut {
         text.push_str("All rewards below the lower number have the palest colour. ");

@@ -19,7 +19,8 @@ const GREY: Style = Style { width: 1.2, dash: "4 3", ..Style::new("p-ideal", "#8
 /// The share of values within two standard deviations.
 const TWO_DEVIATIONS: f64 = 0.954_499_736;
 
-/// How well a learned node foretells each trial from all the others, hyper-parameters held: how often its central
+/// How well a learned node foretells each trial from all the others, hyper-parameters held
+/// ([`Network::left_out`]): how often its central
 /// intervals hold the measured value, and the values against the predictions. `None` if the node is not learned or the
 /// network does not belong to the study's data.
 ///
@@ -48,7 +49,8 @@ pub fn calibration(study: &Study, network: &Network, node: usize) -> Option<Pict
     let (held, total) =
         rows.iter().fold((0, 0), |(held, total), rows| (held + hits(rows), total + rows.len()));
     let mut caption = format!(
-        "Each trial is predicted by the model conditioned on all other trials, hyper-parameters held. \
+        "Each trial is predicted by the model conditioned on all other trials; its hyper-parameters are held, samples \
+         of them weighed by the other trials alone. \
          {held} of {total} measured values lie within two deviations of their prediction (expected: {:.0}). \
          Left: a line above the diagonal means the model is too cautious, below it that it is too sure; a right model \
          leaves the band in 5\u{a0}% of places. Right: bars are two deviations, noise included.",
@@ -64,7 +66,7 @@ pub fn calibration(study: &Study, network: &Network, node: usize) -> Option<Pict
         title: titled(problem, &format!("{} foretold from the other trials", shorten(name))),
         keys: vec![
             Key::new(Swatch::Line, MODEL, "share that central intervals hold"),
-            Key::new(Swatch::Band, GREY, "95\u{a0}% of right models"),
+            Key::new(Swatch::Band, GREY, "95\u{a0}% band of a right model"),
             Key::new(Swatch::Point, MODEL, "within two deviations"),
             Key::new(Swatch::Point, CHOSEN, "outside"),
         ],

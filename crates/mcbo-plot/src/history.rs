@@ -48,7 +48,7 @@ impl Origin {
     fn label(self) -> &'static str {
         match self {
             Self::Design => "measured, initial design",
-            Self::Chosen => "measured, chosen by the model",
+            Self::Chosen => "measured, chosen by the strategy",
             Self::Enqueued => "measured, chosen by you",
             Self::Added => "measured, added from outside",
         }

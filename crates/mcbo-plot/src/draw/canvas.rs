@@ -197,15 +197,16 @@ pub(super) fn path(points: &[[f64; 2]]) -> String {
     out
 }
 
-/// The width of a text by the kinds of its letters, as they are in common fonts; bold text is a tenth wider.
+/// The width of a text by the kinds of its letters, as they are in the widest of the common fonts; bold text is a tenth
+/// wider.
 pub fn line_width(text: &str, size: f64) -> f64 {
     let letter = |c: char| match c {
-        'i' | 'j' | 'l' | '\'' | '|' | '!' => 0.27,
-        ' ' | '\u{a0}' | '.' | ',' | ':' | ';' | '(' | ')' | '[' | ']' | '/' => 0.33,
-        'f' | 't' | 'r' | 'I' | '-' => 0.38,
-        'm' | 'w' | 'M' | 'W' | '%' | '…' => 0.9,
-        'A'..='Z' | '+' | '=' | '−' | '±' | '≤' | '–' => 0.68,
-        c if c.is_ascii() || (c.is_alphabetic() && c < '\u{0530}') => 0.56,
+        'i' | 'j' | 'l' | '\'' | '|' | '!' => 0.3,
+        ' ' | '\u{a0}' | '.' | ',' | ':' | ';' | '(' | ')' | '[' | ']' | '/' => 0.36,
+        'f' | 't' | 'r' | 'I' | '-' => 0.41,
+        'm' | 'w' | 'M' | 'W' | '%' | '…' => 0.98,
+        'A'..='Z' | '+' | '=' | '−' | '±' | '≤' | '–' => 0.74,
+        c if c.is_ascii() || (c.is_alphabetic() && c < '\u{0530}') => 0.62,
         _ => 1.0,
     };
     size * text.chars().map(letter).sum::<f64>()

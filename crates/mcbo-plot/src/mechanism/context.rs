@@ -3,7 +3,7 @@
 use mcbo_core::{Network, Noise, Study, slot_name};
 
 use crate::Picture;
-use crate::draw::{Anchor, Axes, Canvas, Style, short, shorten, span};
+use crate::draw::{Anchor, Axes, Canvas, Style, short, shorten, span, ticks};
 use crate::page::{DESIGN, Key, MODEL, Sheet, Swatch, titled};
 
 const INNER: [f64; 2] = [300.0, 180.0];
@@ -106,7 +106,9 @@ fn panel(canvas: &mut Canvas, left: f64, values: &[f64], spread: Option<Spread>,
     let highest = (0..POINTS).map(|s| expected(at(s))).fold(0.0, f64::max);
     let most = counts.iter().copied().max().unwrap_or(0) as f64;
     let axes = Axes { corner: [left, 4.0], size: INNER, x, y: [0.0, 1.1 * most.max(highest).max(1e-9)] };
-    axes.horizontal_grid(canvas, 4);
+    // Trials are counted: whole numbers.
+    let wanted = [4, 5, 3, 6, 2].into_iter().find(|&wanted| ticks(axes.y, wanted).1 == 0).unwrap_or(1);
+    axes.horizontal_grid(canvas, wanted);
     axes.ticks(canvas, 5);
     canvas.open(left, 4.0, INNER[0], INNER[1]);
     canvas.open_style(&SEEN);
@@ -125,5 +127,5 @@ fn panel(canvas: &mut Canvas, left: f64, values: &[f64], spread: Option<Spread>,
     canvas.close();
     canvas.frame(left, 4.0, INNER[0], INNER[1]);
     canvas.text([left + INNER[0] / 2.0, INNER[1] + 34.0], Anchor::Middle, 11.0, &shorten(name));
-    canvas.text_up([left - Axes::label_room(axes.y, 4) - 8.0, 4.0 + INNER[1] / 2.0], 11.0, "trials");
+    canvas.text_up([left - Axes::label_room(axes.y, wanted) - 8.0, 4.0 + INNER[1] / 2.0], 11.0, "trials");
 }

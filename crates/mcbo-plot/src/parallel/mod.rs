@@ -70,7 +70,10 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
         pieces.retain(|piece| !piece.is_empty());
         pieces
     };
+    // One line of names takes less room than two.
+    let above = if crowded { 0.0 } else { NAMES[1] - NAMES[0] };
     let mut canvas = Canvas::default();
+    canvas.open_at(0.0, -above);
     let (width, opacity) = if lines.len() > 120 { (0.9, 0.45) } else { (1.3, 0.75) };
     for line in &lines {
         canvas.open_color("p-line", &shades.color(line.reward));
@@ -98,6 +101,7 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
         let at = [0.5 * (left + right), TOP + HEIGHT / 2.0];
         canvas.text_over(at, Anchor::Middle, 14.0, "nothing measured yet");
     }
+    canvas.close_group();
     let mut keys = Vec::new();
     if expected.is_some() {
         keys.push(Key::new(Swatch::Line, HIGHLIGHT, "recommended, with what is expected of it"));
@@ -108,7 +112,10 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
         title: titled(problem, "what was decided and what came out"),
         keys,
         body: canvas,
-        size: [right + 0.5 * widest.max(100.0), TOP + HEIGHT + if notch { NOTCH + 22.0 } else { 16.0 }],
+        size: [
+            right + 0.5 * widest.max(112.0),
+            TOP + HEIGHT - above + if notch { NOTCH + 22.0 } else { 16.0 },
+        ],
         caption: caption(lines.len(), left_out, hidden, &shades, notch),
     }
     .picture()
@@ -167,7 +174,7 @@ impl Shades {
     fn new(lines: &[Line<'_>]) -> Self {
         let rewards = sorted(lines.iter().map(|line| line.reward));
         let (least, high) = (rewards.first().copied().unwrap_or(0.0), rewards.last().copied().unwrap_or(1.0));
-        let low = least.max(high - 3.0 * (high - median(rewards.iter().copied())));
+        let low = least.max(high - 5.0 * (high - median(rewards.iter().copied())));
         let low = if low.is_finite() && low < high { low } else { least };
         Self { low, high, cut: least < low }
     }

@@ -1,11 +1,48 @@
 //! `mcbo plot`: pictures of a study.
 
-use anyhow::Result;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use mcbo_plot::Picture;
 
 use crate::cli::Plot;
 use crate::exit::ExitCode;
+use crate::failure::BadInput;
+use crate::talk::Talk;
+use crate::{store, words};
 
-/// Draws the pictures.
-pub fn run(_arguments: &Plot) -> Result<ExitCode> {
-    anyhow::bail!("not yet")
+/// Draws the pictures and writes them into a folder.
+pub fn run(arguments: &Plot) -> Result<ExitCode> {
+    let study = store::study(&arguments.storage, &arguments.study)?.study()?;
+    let talk = Talk::new(arguments.quiet);
+    let recommendation = if study.data().is_empty() { None } else { Some(study.recommend()?) };
+    let pictures = mcbo_plot::pictures(&study, recommendation.as_ref());
+    let folder = &arguments.out;
+    fs::create_dir_all(folder).map_err(|error| {
+        BadInput::new(
+            format!("{} cannot be made: {error}", folder.display()),
+            "name a folder that can be written to",
+        )
+    })?;
+    for picture in &pictures {
+        write(folder, picture)?;
+    }
+    let count = words::count(pictures.len(), "picture");
+    talk.note(&format!("{count} in {}, each as SVG and PNG:", folder.display()));
+    let width = pictures.iter().map(|picture| picture.name.len()).max().unwrap_or(0);
+    for picture in &pictures {
+        talk.note(&format!("  {:<width$}  {}", picture.name, picture.title));
+    }
+    if recommendation.is_none() {
+        talk.note("nothing was measured yet, so there is no model to show");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(folder: &Path, picture: &Picture) -> Result<()> {
+    let file = |ending: &str| folder.join(format!("{}.{ending}", picture.name));
+    let (svg, png) = (file("svg"), file("png"));
+    fs::write(&svg, &picture.svg).with_context(|| format!("{} cannot be written", svg.display()))?;
+    fs::write(&png, picture.png()?).with_context(|| format!("{} cannot be written", png.display()))
 }

@@ -37,7 +37,11 @@ fn words(text: &str) -> Vec<String> {
         let mut masked = String::new();
         for piece in word.split_inclusive(['=', '"', ':', ',', '{', '}']) {
             let (body, end) = piece.split_at(piece.trim_end_matches(['=', '"', ':', ',', '{', '}']).len());
-            masked.push_str(if !body.is_empty() && is_number(body) && body.contains('.') { "#" } else { body });
+            masked.push_str(if !body.is_empty() && is_number(body) && body.contains('.') {
+                "#"
+            } else {
+                body
+            });
             masked.push_str(end);
         }
         masked

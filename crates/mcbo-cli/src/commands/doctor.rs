@@ -117,7 +117,7 @@ fn storage(arguments: &Doctor) -> Vec<Finding> {
             return findings;
         }
     };
-    findings.push(Finding::new("studies", Grade::Good, words::count(studies.len(), "study")));
+    findings.push(Finding::new("studies", Grade::Good, studies.len().to_string()));
     for summary in studies {
         let read = store.open_study(&summary.name).and_then(|mut study| {
             let status = study.status()?;

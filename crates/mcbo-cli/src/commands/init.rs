@@ -10,6 +10,7 @@ use crate::cli::{Init, Template};
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::talk::Talk;
+use crate::words;
 
 fn text(template: Template) -> &'static str {
     match template {
@@ -30,11 +31,16 @@ pub fn run(arguments: &Init) -> Result<ExitCode> {
     let mut out =
         OpenOptions::new().write(true).create_new(true).open(file).map_err(|e| refused(file, &e))?;
     out.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))?;
-    // A name with blanks must survive being pasted.
-    let pasted = if shown.contains(char::is_whitespace) { format!("'{shown}'") } else { shown.clone() };
-    Talk::new(false).note(&format!(
-        "Wrote {shown}. Try:\n  mcbo check {pasted}    see what it says\n  mcbo run {pasted}      optimise its simulator"
-    ));
+    let name = words::argument(&shown);
+    let next = [
+        (format!("mcbo check {name}"), "see what it says"),
+        (format!("mcbo run {name}"), "optimise its simulator"),
+        (format!("mcbo new NAME --problem {name}"), "begin a study: experiments of your own"),
+    ];
+    let width = next.iter().map(|(call, _)| call.chars().count()).max().unwrap_or(0);
+    let lines: Vec<String> =
+        next.iter().map(|(call, what)| format!("\n  {call:<width$}    {what}")).collect();
+    Talk::new(false).note(&format!("Wrote {shown}. Try:{}", lines.concat()));
     Ok(ExitCode::SUCCESS)
 }
 

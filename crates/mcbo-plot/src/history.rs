@@ -12,7 +12,8 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 330.0;
 /// Room below the panel: signs of trials without a reward, numbers, the axis' name.
 const BELOW: f64 = 52.0;
-/// Predictions may stretch the panel by this share of the measured range on either side.
+/// Predictions may stretch the panel by this share of the measured range, or of the narrowest prediction, on
+/// either side.
 const STRETCH: f64 = 0.6;
 
 /// Where a trial came from.
@@ -96,7 +97,7 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
     let mut canvas = Canvas::default();
     let bottom = axes.corner[1] + axes.size[1];
     axes.horizontal_grid(&mut canvas, 5);
-    axes.whole_ticks(&mut canvas, 8);
+    axes.counting_ticks(&mut canvas, 8, 1.0);
     let middle = axes.corner[0] + axes.size[0] / 2.0;
     canvas.text([middle, bottom + 46.0], Anchor::Middle, 11.0, "trial");
     canvas.text_up([11.0, axes.corner[1] + axes.size[1] / 2.0], 11.0, &format!("reward = {name}"));
@@ -125,8 +126,10 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
 fn axes(points: &[Point], advice: Option<[f64; 3]>) -> Axes {
     let measured = || points.iter().filter_map(|point| point.reward);
     let core = span(measured().chain(advice.map(|[_, mean, _]| mean)), 0.0);
-    let reach = STRETCH * (core[1] - core[0]);
-    let expected = points.iter().filter_map(|point| point.expected).chain(advice).flatten();
+    let expected = || points.iter().filter_map(|point| point.expected).chain(advice);
+    let narrow = expected().map(|[low, _, high]| high - low).reduce(f64::min).unwrap_or(0.0);
+    let reach = STRETCH * narrow.max(core[1] - core[0]);
+    let expected = expected().flatten();
     let near = expected.map(|value| value.clamp(core[0] - reach, core[1] + reach));
     let some = measured().next().is_some() || advice.is_some();
     let y = if some { span(measured().chain(core).chain(near), 0.06) } else { [0.0, 1.0] };

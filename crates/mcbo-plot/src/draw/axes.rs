@@ -1,7 +1,8 @@
 //! Two axes: from numbers to places, and their ticks.
 
 use super::canvas::{Anchor, Canvas, text_width};
-use super::ticks::{tick_label, ticks};
+use super::numbers::fixed;
+use super::ticks::{labelled_ticks, ticks};
 
 /// The size of numbers at ticks.
 const SMALL: f64 = 10.0;
@@ -43,41 +44,44 @@ impl Axes {
     /// Lines across at round numbers, about so many, with or without the numbers on the left.
     pub fn horizontal_lines(&self, canvas: &mut Canvas, wanted: usize, numbers: bool) {
         let ([left, top], right) = (self.corner, self.corner[0] + self.size[0]);
-        let (values, decimals) = ticks(self.y, wanted);
-        for value in values {
+        for (value, text) in labelled_ticks(self.y, wanted) {
             let y = top + self.down(value);
             canvas.line([left, y], [right, y], 0.12, "");
             if numbers {
-                canvas.text([left - 5.0, y + 3.5], Anchor::End, SMALL, &tick_label(value, decimals));
+                canvas.text([left - 5.0, y + 3.5], Anchor::End, SMALL, &text);
             }
         }
     }
 
     /// The width of the numbers of [`Self::horizontal_grid`].
     pub fn label_room(y: [f64; 2], wanted: usize) -> f64 {
-        let (values, decimals) = ticks(y, wanted);
-        values.iter().map(|value| text_width(&tick_label(*value, decimals), SMALL)).fold(0.0, f64::max) + 5.0
+        let widths = labelled_ticks(y, wanted).into_iter().map(|(_, text)| text_width(&text, SMALL));
+        widths.fold(0.0, f64::max) + 5.0
     }
 
     /// Ticks below the panel at round numbers, about so many.
     pub fn ticks(&self, canvas: &mut Canvas, wanted: usize) {
-        let (values, decimals) = ticks(self.x, wanted);
-        self.draw_ticks(canvas, values, decimals);
+        labelled_ticks(self.x, wanted).into_iter().for_each(|(value, text)| self.tick(canvas, value, &text));
     }
 
     /// Ticks below the panel at whole round numbers, about so many.
     pub fn whole_ticks(&self, canvas: &mut Canvas, wanted: usize) {
-        let (values, _) = ticks(self.x, wanted);
-        self.draw_ticks(canvas, values.into_iter().filter(|value| value.fract() == 0.0).collect(), 0);
+        self.counting_ticks(canvas, wanted, f64::NEG_INFINITY);
     }
 
-    fn draw_ticks(&self, canvas: &mut Canvas, values: Vec<f64>, decimals: usize) {
-        let bottom = self.corner[1] + self.size[1];
-        for value in values {
-            let x = self.corner[0] + self.across(value);
-            canvas.line([x, bottom], [x, bottom + 4.0], 0.5, "");
-            canvas.text([x, bottom + 15.0], Anchor::Middle, SMALL, &tick_label(value, decimals));
+    /// Ticks below the panel at whole round numbers from the least on, about so many.
+    pub fn counting_ticks(&self, canvas: &mut Canvas, wanted: usize, least: f64) {
+        let (values, _) = ticks(self.x, wanted);
+        for value in values.into_iter().filter(|value| value.fract() == 0.0 && *value >= least) {
+            self.tick(canvas, value, &fixed(value, 0));
         }
+    }
+
+    fn tick(&self, canvas: &mut Canvas, value: f64, text: &str) {
+        let bottom = self.corner[1] + self.size[1];
+        let x = self.corner[0] + self.across(value);
+        canvas.line([x, bottom], [x, bottom + 4.0], 0.5, "");
+        canvas.text([x, bottom + 15.0], Anchor::Middle, SMALL, text);
     }
 }
 

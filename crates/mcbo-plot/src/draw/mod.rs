@@ -16,4 +16,4 @@ pub use numbers::{counted, decimals, escape, fixed, number, scientific, short, s
 pub use png::png;
 pub use shapes::Rounded;
 pub use style::{Marker, Style};
-pub use ticks::{span, tick_label, ticks};
+pub use ticks::{labelled_ticks, span, ticks};

@@ -27,7 +27,12 @@ pub fn decimals(value: f64, digits: i32) -> usize {
 
 /// With an exponent.
 pub fn scientific(value: f64) -> String {
-    minus(format!("{value:.1e}"))
+    with_exponent(value, 1)
+}
+
+/// With an exponent and so many digits after the point.
+pub(super) fn with_exponent(value: f64, digits: usize) -> String {
+    minus(format!("{value:.digits$e}"))
 }
 
 /// A number alone, with four significant digits.

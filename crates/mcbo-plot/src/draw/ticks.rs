@@ -1,6 +1,6 @@
 //! Where the ticks of an axis are.
 
-use super::numbers::{fixed, scientific};
+use super::numbers::{fixed, with_exponent};
 
 /// Round numbers in a range, about `wanted` of them, and the digits after the point that they need.
 pub fn ticks([low, high]: [f64; 2], wanted: usize) -> (Vec<f64>, usize) {
@@ -16,13 +16,24 @@ pub fn ticks([low, high]: [f64; 2], wanted: usize) -> (Vec<f64>, usize) {
     (ticks.map(|k| k as f64 * step).collect(), decimals.unwrap_or(0) as usize)
 }
 
-/// The number at a tick; with an exponent where digits would be too many.
-pub fn tick_label(value: f64, decimals: usize) -> String {
-    if value != 0.0 && (decimals > 5 || value.abs() >= 1e7) {
-        scientific(value)
-    } else {
-        fixed(value, decimals)
-    }
+/// Ticks with their numbers, which have an exponent where digits would be too many.
+pub fn labelled_ticks(range: [f64; 2], wanted: usize) -> Vec<(f64, String)> {
+    let (values, decimals) = ticks(range, wanted);
+    let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let step = if values.len() > 1 { values[1] - values[0] } else { largest };
+    let plain = largest < 1e6 && (largest >= 1e-4 || largest == 0.0);
+    // As many digits as it takes to tell neighbours apart.
+    let share = step / 10f64.powf(largest.log10().floor());
+    let whole = |digits: &usize| {
+        let scaled = share * 10f64.powi(*digits as i32);
+        scaled >= 0.5 && (scaled - scaled.round()).abs() < 1e-6 * scaled
+    };
+    let digits = (0..8).find(whole).unwrap_or(8);
+    let label = |value: f64| match plain || value == 0.0 {
+        true => fixed(value, if plain { decimals } else { 0 }),
+        false => with_exponent(value, digits),
+    };
+    values.into_iter().map(|value| (value, label(value))).collect()
 }
 
 /// The range of some numbers, a share of it wider on both sides; there is always some width. Without numbers it is the
@@ -64,7 +75,19 @@ mod tests {
             let (values, _) = ticks([low, high], 4);
             assert!(low < high && (1..20).contains(&values.len()), "{value} {values:?}");
         }
-        assert_eq!(tick_label(2.5e7, 0), "2.5e7");
-        assert_eq!(tick_label(-0.5, 1), "−0.5");
+    }
+
+    #[test]
+    fn numbers_at_ticks_can_be_told_apart() {
+        let texts = |range| labelled_ticks(range, 4).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        assert_eq!(texts([0.0, 1.0]), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
+        assert_eq!(texts([-9e6, 0.5e6]), ["−7.5e6", "−5.0e6", "−2.5e6", "0"]);
+        assert_eq!(texts([0.0, 8e6]), ["0", "2e6", "4e6", "6e6", "8e6"]);
+        assert_eq!(texts([-4.12e-9, -3.88e-9]), ["−4.1e−9", "−4.0e−9", "−3.9e−9"]);
+        assert_eq!(texts([-4.07e-9, -3.98e-9]), ["−4.050e−9", "−4.025e−9", "−4.000e−9"]);
+        for range in [[1e-300, 2e-300], [1e15, 1e15 + 10.0], [-1e300, 1e300]] {
+            let texts = texts(range);
+            assert!(texts.len() > 1 && texts.windows(2).all(|pair| pair[0].len() < 16), "{texts:?}");
+        }
     }
 }

@@ -161,8 +161,23 @@ fn align(vertices: &mut [Vertex], rows: &[Vec<usize>]) {
             settle(vertices, row, &wanted);
         }
     }
-    let top = vertices.iter().map(|v| v.y - v.height / 2.0).fold(f64::INFINITY, f64::min);
-    vertices.iter_mut().for_each(|vertex| vertex.y -= top);
+    close_up(vertices);
+}
+
+/// Begins at zero and takes out strips in which there is nothing, such as between parts that are not connected.
+fn close_up(vertices: &mut [Vertex]) {
+    const STRIP: f64 = 2.0 * GAP;
+    let mut order: Vec<usize> = (0..vertices.len()).collect();
+    let top = |vertex: &Vertex| vertex.y - vertex.height / 2.0;
+    order.sort_by(|&a, &b| top(&vertices[a]).total_cmp(&top(&vertices[b])));
+    let (mut shift, mut bottom) = (order.first().map_or(0.0, |&first| top(&vertices[first])), f64::INFINITY);
+    for place in order {
+        let vertex = &mut vertices[place];
+        shift += (top(vertex) - bottom - STRIP).max(0.0);
+        let end = vertex.y + vertex.height / 2.0;
+        bottom = if bottom.is_finite() { bottom.max(end) } else { end };
+        vertex.y -= shift;
+    }
 }
 
 /// The places nearest to the wanted ones in which boxes keep their order and gaps: with the gaps taken off, that is an

@@ -8,6 +8,7 @@ use mcbo_core::{MechanismKind, Network, Study, input_names, slot_name};
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Style, short, shorten, span};
 use crate::page::{CHOSEN, Key, MODEL, Sheet, Swatch, titled};
+use crate::statistics::median;
 use slice::Slices;
 
 /// Inner size of a panel.
@@ -19,7 +20,7 @@ const COLUMNS: usize = 4;
 const COMPONENTS: usize = 4;
 /// Inputs that are drawn: those along which the mean changes most.
 const INPUTS: usize = 12;
-/// The curve may stretch a panel by this share of the range of the values on either side.
+/// The curve may stretch a panel by this share of the range of the values, or of its own band, on either side.
 const STRETCH: f64 = 0.5;
 const DATA: Style = Style::new("p-data", "#d55e00");
 
@@ -70,12 +71,11 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
                 (column == 0).then(|| slot_name(problem, node, component)),
             );
             canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
-            draw_curve(&mut canvas, &axes, &curves[input][component], noise[component], kind);
-            canvas.open_style(&DATA);
-            for (inputs, value) in &slices.rows[component] {
-                let opacity = 0.12 + 0.78 * slices.nearness(inputs, input);
-                canvas.spot(axes.at(inputs[input], *value), 2.6, opacity);
-            }
+            draw_bands(&mut canvas, &axes, &curves[input][component], noise[component], kind);
+            draw_rows(&mut canvas, &axes, &slices, component, input);
+            canvas.open_style(&MODEL);
+            let mean = curves[input][component].iter().map(|&[x, mean, _]| axes.at(x, mean));
+            canvas.curve(&mean.collect::<Vec<_>>(), &MODEL);
             canvas.close_group();
             canvas.close();
         }
@@ -91,7 +91,7 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
             left + columns as f64 * (INNER[0] + BETWEEN),
             4.0 + (components * lines) as f64 * (INNER[1] + BELOW),
         ],
-        caption: caption(&slices, &names, shown.len(), problem.nodes()[node].hard.is_some()),
+        caption: caption(&slices, &names, shown.len(), kind, problem.nodes()[node].hard.is_some()),
     };
     Some(sheet.picture())
 }
@@ -114,31 +114,44 @@ fn shown(curves: &[Vec<Vec<[f64; 3]>>], components: usize) -> Vec<usize> {
 
 fn range<'a>(rows: &slice::Rows, curves: impl Iterator<Item = &'a [[f64; 3]]>) -> [f64; 2] {
     let values = || rows.iter().map(|(_, value)| *value);
+    let curves: Vec<[f64; 3]> = curves.flatten().copied().collect();
+    let usual = 4.0 * median(curves.iter().map(|point| point[2])).max(0.0);
     let ends: Vec<f64> = curves
-        .flatten()
+        .iter()
         .flat_map(|&[_, mean, deviation]| [mean - 2.0 * deviation, mean + 2.0 * deviation])
         .collect();
     if rows.is_empty() {
         return span(ends, 0.05);
     }
     let core = span(values(), 0.0);
-    let reach = STRETCH * (core[1] - core[0]);
+    let reach = STRETCH * usual.max(core[1] - core[0]);
     let near = ends.into_iter().map(|end| end.clamp(core[0] - reach, core[1] + reach));
     span(values().chain(near), 0.05)
 }
 
-fn draw_curve(canvas: &mut Canvas, axes: &Axes, curve: &[[f64; 3]], noise: f64, kind: MechanismKind) {
+fn draw_bands(canvas: &mut Canvas, axes: &Axes, curve: &[[f64; 3]], noise: f64, kind: MechanismKind) {
+    if kind != MechanismKind::Learned {
+        return;
+    }
     let edge = |shift: &dyn Fn(f64) -> f64| {
         let at = |&[x, mean, deviation]: &[f64; 3]| axes.at(x, mean + shift(deviation));
         curve.iter().map(at).collect::<Vec<[f64; 2]>>()
     };
+    let wide = |deviation: f64| 2.0 * deviation.hypot(noise);
     canvas.open_style(&MODEL);
-    if kind == MechanismKind::Learned {
-        let wide = |deviation: f64| 2.0 * deviation.hypot(noise);
-        canvas.area(&edge(&wide), &edge(&|deviation| -wide(deviation)), ".09");
-        canvas.area(&edge(&|deviation| 2.0 * deviation), &edge(&|deviation| -2.0 * deviation), ".24");
+    canvas.area(&edge(&wide), &edge(&|deviation| -wide(deviation)), ".09");
+    canvas.area(&edge(&|deviation| 2.0 * deviation), &edge(&|deviation| -2.0 * deviation), ".24");
+    canvas.close_group();
+}
+
+fn draw_rows(canvas: &mut Canvas, axes: &Axes, slices: &Slices, component: usize, input: usize) {
+    let rows = &slices.rows[component];
+    let (r, most) = if rows.len() > 150 { (1.8, 0.45) } else { (2.6, 0.9) };
+    canvas.open_style(&DATA);
+    for (inputs, value) in rows {
+        let opacity = most * (0.13 + 0.87 * slices.nearness(inputs, input));
+        canvas.spot(axes.at(inputs[input], *value), r, opacity);
     }
-    canvas.curve(&edge(&|_| 0.0), &MODEL);
     canvas.close_group();
 }
 
@@ -165,7 +178,7 @@ fn keys(kind: MechanismKind) -> Vec<Key> {
     ]
 }
 
-fn caption(slices: &Slices, names: &[String], shown: usize, settable: bool) -> String {
+fn caption(slices: &Slices, names: &[String], shown: usize, kind: MechanismKind, settable: bool) -> String {
     let mut text = String::new();
     if names.len() > 1 {
         let held: Vec<String> = names
@@ -181,6 +194,9 @@ fn caption(slices: &Slices, names: &[String], shown: usize, settable: bool) -> S
     let rows = slices.rows.iter().map(Vec::len).min().unwrap_or(0);
     if rows == 0 {
         text.push_str("No trial has this node measured together with its parents yet. ");
+    }
+    if kind == MechanismKind::Learned {
+        text.push_str("The dark band is two standard deviations of what is not known of the mechanism, the faint one adds its noise. ");
     }
     if settable {
         text.push_str("Trials in which the node was set say nothing of its mechanism and are left out. ");

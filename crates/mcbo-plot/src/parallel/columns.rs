@@ -25,7 +25,8 @@ pub(super) enum Source {
 pub(super) struct Column {
     pub(super) source: Source,
     pub(super) name: String,
-    pub(super) range: [f64; 2],
+    /// Where there is nothing to go by, none.
+    pub(super) range: Option<[f64; 2]>,
 }
 
 /// Where a line meets an axis.
@@ -103,8 +104,14 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
                 _ => None,
             }
         });
-        let range = span(met.chain(declared.into_iter().flatten()), 0.0);
+        let mut known = met.chain(declared.into_iter().flatten()).peekable();
+        let range = known.peek().is_some().then(|| span(known, 0.0));
         Column { source, name, range }
     };
-    (sources.into_iter().map(column).collect(), left_out)
+    let mut columns: Vec<Column> = sources.into_iter().map(column).collect();
+    if !lines.is_empty() {
+        // What was never measured would only cut all lines in two.
+        columns.retain(|column| column.range.is_some());
+    }
+    (columns, left_out)
 }

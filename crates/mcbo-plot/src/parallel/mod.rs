@@ -2,10 +2,10 @@
 
 mod columns;
 
-use mcbo_core::{Intervention, Recommendation, Study, TrialState};
+use mcbo_core::{Intervention, Recommendation, Study, Trial, TrialState};
 
 use crate::Picture;
-use crate::draw::{Anchor, Canvas, Style, line_width, number, shorten, tick_label, ticks};
+use crate::draw::{Anchor, Canvas, Style, labelled_ticks, line_width, number, shorten};
 use crate::page::{ADVICE, Key, SMALL, Sheet, Swatch, titled};
 use crate::ramp::color;
 use crate::statistics::{median, sorted};
@@ -25,7 +25,6 @@ const RAMP: f64 = 12.0;
 const HIGHLIGHT: Style = Style { width: 2.6, dash: "", ..ADVICE };
 
 struct Line<'a> {
-    number: usize,
     intervention: &'a Intervention,
     values: &'a [Option<f64>],
     reward: f64,
@@ -52,10 +51,7 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
     let left = first.max(36.0);
     let x = |place: usize| left + step * place as f64;
     let y = |column: &Column, meeting: Meeting| match meeting {
-        Meeting::At(value) => {
-            let [low, high] = column.range;
-            Some(TOP + HEIGHT * (high - value) / (high - low))
-        }
+        Meeting::At(value) => column.height(value),
         Meeting::NotSet => Some(TOP + HEIGHT + NOTCH),
         Meeting::Missing => None,
     };
@@ -79,7 +75,7 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
         canvas.open_color("p-line", &shades.color(line.reward));
         pieces(line.intervention, line.values)
             .iter()
-            .for_each(|piece| canvas.stroke(piece, width, opacity, ""));
+            .for_each(|piece| draw_piece(&mut canvas, piece, width, opacity));
         canvas.close_group();
     }
     if let Some((intervention, means)) = &expected {
@@ -106,16 +102,15 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
     if expected.is_some() {
         keys.push(Key::new(Swatch::Line, HIGHLIGHT, "recommended, with what is expected of it"));
     }
+    let labels = shades.ends().into_iter().map(|(_, label)| line_width(&label, SMALL)).fold(0.0, f64::max);
+    let room = (RAMP + 8.0 + labels).max(0.5 * widest);
     let notch = columns.iter().any(|column| matches!(column.source, Source::Target(..)));
     Sheet {
         name: "parallel".into(),
         title: titled(problem, "what was decided and what came out"),
         keys,
         body: canvas,
-        size: [
-            right + 0.5 * widest.max(112.0),
-            TOP + HEIGHT - above + if notch { NOTCH + 22.0 } else { 16.0 },
-        ],
+        size: [right + room, TOP + HEIGHT - above + if notch { NOTCH + 22.0 } else { 16.0 }],
         caption: caption(lines.len(), left_out, hidden, &shades, notch),
     }
     .picture()
@@ -125,7 +120,7 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
 fn lines(study: &Study) -> (Vec<Line<'_>>, usize) {
     let problem = study.problem();
     let slot = problem.slot(problem.reward()).start;
-    let line = |trial: &'_ mcbo_core::Trial| -> Option<(usize, f64)> {
+    let line = |trial: &Trial| {
         let reward = problem.sign() * trial.values.as_ref()?.get(slot).copied().flatten()?;
         (trial.state == TrialState::Complete && reward.is_finite()).then_some((trial.number, reward))
     };
@@ -143,9 +138,9 @@ fn lines(study: &Study) -> (Vec<Line<'_>>, usize) {
     let whole = |(number, reward): (usize, f64)| {
         let trial = &study.trials()[number - 1];
         let values = trial.values.as_deref().unwrap_or(&[]);
-        Line { number, intervention: &trial.suggestion.intervention, values, reward }
+        Line { intervention: &trial.suggestion.intervention, values, reward }
     };
-    (found.into_iter().map(whole).filter(|line| line.number > 0).collect(), left_out)
+    (found.into_iter().map(whole).collect(), left_out)
 }
 
 /// What is expected of every slot under the recommended intervention.
@@ -159,6 +154,13 @@ fn means(study: &Study, advice: &Recommendation) -> Vec<Option<f64>> {
         means[problem.slot(forecast.node).start + forecast.component] = Some(forecast.mean);
     }
     means
+}
+
+impl Column {
+    /// Where a number is on the axis.
+    fn height(&self, value: f64) -> Option<f64> {
+        self.range.map(|[low, high]| TOP + HEIGHT * (high - value) / (high - low))
+    }
 }
 
 /// Rewards as shades.
@@ -179,9 +181,25 @@ impl Shades {
         Self { low, high, cut: least < low }
     }
 
+    /// The ends of the ramp with their numbers.
+    fn ends(&self) -> Vec<(f64, String)> {
+        let low = format!("{}{}", if self.cut { "≤ " } else { "" }, number(self.low));
+        let mut ends = vec![(self.high, number(self.high)), (self.low, low)];
+        ends.truncate(if self.high > self.low { 2 } else { 1 });
+        ends
+    }
+
     fn color(&self, reward: f64) -> String {
         let share = if self.high > self.low { (reward - self.low) / (self.high - self.low) } else { 1.0 };
         color((share.clamp(0.0, 1.0) * SHADES as f64).round() / SHADES as f64)
+    }
+}
+
+/// A piece of a line between two gaps; a point if it has no length.
+fn draw_piece(canvas: &mut Canvas, piece: &[[f64; 2]], width: f64, opacity: f64) {
+    match piece {
+        [alone] => canvas.spot(*alone, 2.0, opacity),
+        _ => canvas.stroke(piece, width, opacity, ""),
     }
 }
 
@@ -197,11 +215,10 @@ fn draw_axis(canvas: &mut Canvas, column: &Column, x: f64, name: f64) {
     } else {
         canvas.bold([x, name], Anchor::Middle, 11.0, &label);
     }
-    let (values, decimals) = ticks(column.range, 4);
-    for value in values {
-        let y = TOP + HEIGHT * (column.range[1] - value) / (column.range[1] - column.range[0]);
+    for (value, text) in column.range.map(|range| labelled_ticks(range, 4)).into_iter().flatten() {
+        let Some(y) = column.height(value) else { continue };
         canvas.line([x - 3.0, y], [x, y], 0.7, "");
-        canvas.label([x - 5.0, y + 3.5], Anchor::End, SMALL, &tick_label(value, decimals));
+        canvas.label([x - 5.0, y + 3.5], Anchor::End, SMALL, &text);
     }
     if matches!(column.source, Source::Target(..)) {
         canvas.line([x - 7.0, bottom + NOTCH], [x + 7.0, bottom + NOTCH], 0.7, "");
@@ -211,8 +228,8 @@ fn draw_axis(canvas: &mut Canvas, column: &Column, x: f64, name: f64) {
 
 /// The colours of the rewards, along the axis of the reward.
 fn draw_ramp(canvas: &mut Canvas, column: &Column, shades: &Shades, x: f64) {
-    let [low, high] = column.range;
-    let y = |value: f64| TOP + HEIGHT * (high - value) / (high - low);
+    let Some([low, high]) = column.range else { return };
+    let y = |value: f64| column.height(value).unwrap_or(TOP);
     let step = HEIGHT / 60.0;
     for k in 0..60 {
         let value = high - (f64::from(k) + 0.5) / 60.0 * (high - low);
@@ -222,11 +239,12 @@ fn draw_ramp(canvas: &mut Canvas, column: &Column, shades: &Shades, x: f64) {
         canvas.block([x, TOP + f64::from(k) * step], [RAMP, height], 1.0);
         canvas.close_group();
     }
-    let ends = if shades.high > shades.low { vec![shades.high, shades.low] } else { vec![shades.high] };
-    for end in ends {
-        let label =
-            if shades.cut && end == shades.low { format!("≤ {}", number(end)) } else { number(end) };
-        canvas.text([x + RAMP + 4.0, (y(end) + 3.5).clamp(TOP, TOP + HEIGHT)], Anchor::Start, SMALL, &label);
+    let mut least = TOP + 3.5;
+    for (end, label) in shades.ends() {
+        // The two numbers keep apart.
+        let at = (y(end) + 3.5).clamp(least, TOP + HEIGHT + 3.5);
+        canvas.text([x + RAMP + 4.0, at], Anchor::Start, SMALL, &label);
+        least = at + 12.0;
     }
 }
 

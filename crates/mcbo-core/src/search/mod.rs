@@ -13,9 +13,10 @@ pub use choices::{ENUMERATION_LIMIT, enumerate, target_sets};
 pub use climb::Stages;
 
 pub(crate) use choices::{Part, compose, parts, useful_actions};
+pub(crate) use climb::{Scored, climb};
 
 use choices::belongs;
-use climb::{Scored, ascend, by_value, climb, raw_points, score, spread_out};
+use climb::{ascend, by_value, raw_points, score, spread_out};
 
 /// How starts climb.
 #[derive(Debug, Clone, Copy, PartialEq)]

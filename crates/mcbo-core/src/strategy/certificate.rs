@@ -13,11 +13,11 @@ use super::{Context, Mcbo};
 /// Realisations of the noise that bounds are averaged over.
 const SAMPLES: usize = 32;
 /// Places of the optimistic search that are bounded.
-const FINALISTS: usize = 4;
+const FINALISTS: usize = 3;
 /// Starts of the search for the worst plausible model.
-const WORST_STARTS: u32 = 6;
+const WORST_STARTS: u32 = 4;
 /// Evaluations of every ascent and descent.
-const EVALUATIONS: usize = 60;
+const EVALUATIONS: usize = 40;
 
 /// Bounds on what can be gained beyond the recommended intervention.
 ///
@@ -151,7 +151,7 @@ fn extreme(
     }
     let rule = StopRule {
         evaluations: EVALUATIONS,
-        value_tolerance: 1e-9,
+        value_tolerance: 1e-7,
         gradient_tolerance: 0.0,
         first_step: 0.05,
     };

@@ -1,11 +1,12 @@
 //! What to settle for: the intervention the model believes in most.
 
 use rand::{Rng, RngExt};
+use rayon::prelude::*;
 
-use crate::Intervention;
-use crate::acquisition::CredibleReward;
-use crate::network::{Choice, Forecast, LOWER_QUANTILE, Network, quantile};
-use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
+use crate::acquisition::{Acquisition, CredibleReward};
+use crate::network::{Choice, Forecast, LOWER_QUANTILE, Network, choice_of, quantile};
+use crate::search::{Scored, Stages, climb};
+use crate::{Intervention, Problem};
 
 use super::mcbo::best_observed;
 use super::{Context, Mcbo, SuggestError, Warning};
@@ -55,6 +56,8 @@ pub struct Recommendation {
 
 /// Places that the mean of the mechanisms finds best, and that were measured best, from which a recommendation starts.
 const CANDIDATES: usize = 8;
+/// The best of them, which are climbed from.
+const REFINED: usize = 3;
 
 impl Mcbo {
     /// The intervention of the highest expected reward, or of the highest lower bound of it, with what the model expects.
@@ -72,14 +75,27 @@ impl Mcbo {
         let seed: u64 = rng.random();
         // The search looks at the mechanisms' means; what counts is the mean, or the bound, over what they may be.
         let found = self.search(context, &network, 0.0, seed, &|_| {});
-        let mut candidates: Vec<Intervention> =
-            found.into_iter().map(|found| found.intervention).take(CANDIDATES).collect();
-        candidates.extend(best_observed(problem, context.data, CANDIDATES));
-        candidates.extend(refined(context, &network, criterion, &candidates, seed));
+        let found = found.into_iter().map(|found| (found.choice, found.intervention)).take(CANDIDATES);
+        let observed = best_observed(problem, context.data, CANDIDATES).into_iter();
+        let observed = observed.map(|intervention| (choice_of(problem, &intervention), intervention));
         let worth =
             |intervention: &Intervention| criterion.worth(network.reward_draws(problem, intervention, seed));
-        let best = candidates.into_iter().map(|intervention| (worth(&intervention), intervention));
-        let best = best.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let candidates: Vec<(Choice, Intervention)> = found.chain(observed).collect();
+        let values: Vec<f64> = candidates.par_iter().map(|(_, intervention)| worth(intervention)).collect();
+        let mut candidates: Vec<(f64, (Choice, Intervention))> = values.into_iter().zip(candidates).collect();
+        // The sort is stable: of equals the first found stays first.
+        candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let better: Vec<(f64, Intervention)> = candidates
+            .par_iter()
+            .take(REFINED)
+            .map(|(_, (choice, start))| {
+                let intervention = refined(problem, &network, criterion, choice, start, seed);
+                (worth(&intervention), intervention)
+            })
+            .collect();
+        let all =
+            candidates.into_iter().map(|(value, (_, intervention))| (value, intervention)).chain(better);
+        let best = all.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let intervention =
             best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
         Ok(Recommendation {
@@ -92,27 +108,23 @@ impl Mcbo {
     }
 }
 
-/// Better places near the candidates, by draws of the mechanisms.
+/// A better place near a candidate, by draws of the mechanisms.
 fn refined(
-    context: &Context<'_>,
+    problem: &Problem,
     network: &Network,
     criterion: Criterion,
-    candidates: &[Intervention],
+    choice: &Choice,
+    start: &Intervention,
     seed: u64,
-) -> Vec<Intervention> {
-    let problem = context.problem;
-    let factory = |choice: &Choice, samples: usize, seed: u64| {
-        Box::new(CredibleReward::new(problem, network, choice, criterion.caution(), samples, seed)) as Box<_>
-    };
-    let settings = SearchSettings {
-        screened: 4,
-        starts: 1,
-        ascent: Ascent::QuasiNewton(Stages { first: 8, finalists: 2, second: 16 }),
-        samples: 8,
-        screening_samples: 2,
-        ranking_samples: 8,
-        ..SearchSettings::default()
-    };
-    let task = SearchTask { problem, factory: &factory, warm: candidates, seed, on_stage: &|_| {} };
-    maximize(&task, &settings).into_iter().map(|found| found.intervention).take(CANDIDATES).collect()
+) -> Intervention {
+    let reward =
+        |samples: usize| CredibleReward::new(problem, network, choice, criterion.caution(), samples, seed);
+    let (coarse, fine) = (reward(2), reward(4));
+    let start = Scored { point: coarse.point(start), value: 0.0 };
+    let noisy = coarse.is_noisy().then_some(&fine as &dyn Acquisition);
+    let reached = climb(&coarse, noisy, vec![start], Stages { first: 10, finalists: 1, second: 16 });
+    // One start went in, so one place comes out.
+    reached
+        .first()
+        .map_or_else(|| problem.neutral_intervention(), |best| coarse.intervention(problem, &best.point))
 }

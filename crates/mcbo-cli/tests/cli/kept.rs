@@ -134,7 +134,7 @@ fn killed_at_any_moment_it_goes_on() {
 
 #[test]
 fn a_run_stops_when_little_is_left_to_gain() {
-    let directory = with_file("p.toml", &PROBLEM.replace("normal(0, 0.05)", "0").replace("y\"]", "y\"]"));
+    let directory = with_file("p.toml", &PROBLEM.replace("normal(0, 0.05)", "0"));
     let at = directory.path();
     let run = |gap: &str, rounds: &str| {
         let arguments = ["run", "p.toml", "--rounds", rounds, "--until-gap", gap, "--beta", "2", "--json"];

@@ -121,8 +121,7 @@ fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>,
 
 /// One row; none for a trial that is not complete.
 fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Result<Option<Row>, String> {
-    let (mut values, mut targets): (BTreeMap<(usize, usize), f64>, BTreeMap<(usize, usize), f64>) =
-        Default::default();
+    let mut targets: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     let mut row = Row::default();
     for (column, cell) in columns.iter().zip(record) {
         if cell.is_empty() || *column == Column::Skipped {
@@ -135,12 +134,14 @@ fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Res
             continue;
         }
         let number = || {
-            cell.parse::<f64>().map_err(|_| {
-                format!("{} is {cell:?}, which is not a number; hint: leave the cell empty if it was not measured", name(problem, *column))
-            })
+            let hint = "leave the cell empty if it was not measured";
+            let told =
+                |_| format!("{} is {cell:?}, which is not a number; hint: {hint}", name(problem, *column));
+            cell.parse::<f64>().map_err(told)
         };
         match *column {
-            Column::Value { node, component } => _ = values.insert((node, component), number()?),
+            // Values of single components have names of their own.
+            Column::Value { .. } => _ = row.values.insert(name(problem, *column), vec![number()?]),
             Column::Set { node, component } => _ = targets.insert((node, component), number()?),
             Column::Action(action) => {
                 row.actions.insert(problem.actions()[action].name.clone(), number()?);
@@ -148,18 +149,9 @@ fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Res
             Column::State | Column::Skipped => {}
         }
     }
-    // Values of single components have names of their own; a node that is set is set as a whole.
-    row.values =
-        values.into_iter().map(|((node, c), value)| (slot_name(problem, node, c), vec![value])).collect();
-    for ((node, component), value) in targets {
-        let set = row.targets.entry(problem.nodes()[node].name.clone()).or_default();
-        if set.len() != component {
-            return Err(format!(
-                "{} is set in part; hint: give all its components or none",
-                problem.nodes()[node].name
-            ));
-        }
-        set.push(value);
+    // A node that is set is set as a whole.
+    for ((node, _), value) in targets {
+        row.targets.entry(problem.nodes()[node].name.clone()).or_default().push(value);
     }
     for (name, set) in &row.targets {
         let dim = problem.node_index(name).map_or(0, |node| problem.nodes()[node].dim);

@@ -222,9 +222,6 @@ pub struct Run {
     /// Show every trial of a long run
     #[arg(long, conflicts_with = "json")]
     pub all: bool,
-    /// Say nothing on stderr but errors, and what the program of --exec says
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// Who chooses the experiments of a study, and from what.

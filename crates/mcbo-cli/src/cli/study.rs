@@ -6,13 +6,16 @@ use clap::{Args, ValueEnum};
 
 use super::{Chooser, positive, threads};
 
-/// Where studies are kept.
+/// Where studies are kept, and how much is said about it.
 #[derive(Debug, Args)]
 pub struct Storage {
     /// Where studies are kept: sqlite:///folder/file or postgresql://user@host/database [default: a file in your data
     /// directory]
     #[arg(long, value_name = "URL", env = "MCBO_STORAGE", hide_env_values = true)]
     pub storage: Option<String>,
+    /// Say nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// What a recommendation and its certificate go by.
@@ -52,9 +55,6 @@ pub struct New {
     pub chooser: Chooser,
     #[command(flatten)]
     pub storage: Storage,
-    /// Say nothing on stderr but errors
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// `mcbo studies`
@@ -97,9 +97,6 @@ pub struct Ask {
     pub json: bool,
     #[command(flatten)]
     pub storage: Storage,
-    /// Say nothing on stderr but errors
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// Who an experiment belongs to, and for how long.
@@ -141,9 +138,6 @@ pub struct Tell {
     pub failed: Option<String>,
     #[command(flatten)]
     pub storage: Storage,
-    /// Say nothing on stderr but errors
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// `mcbo add`
@@ -169,9 +163,6 @@ pub struct Add {
     pub again: bool,
     #[command(flatten)]
     pub storage: Storage,
-    /// Say nothing on stderr but errors
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// `mcbo best`
@@ -193,9 +184,6 @@ pub struct Best {
     pub json: bool,
     #[command(flatten)]
     pub storage: Storage,
-    /// Say nothing on stderr but errors
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// `mcbo status`
@@ -257,9 +245,6 @@ pub struct Plot {
     pub out: PathBuf,
     #[command(flatten)]
     pub storage: Storage,
-    /// Say nothing on stderr but errors
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// `mcbo update`
@@ -278,9 +263,6 @@ pub struct Update {
     pub problem: String,
     #[command(flatten)]
     pub storage: Storage,
-    /// Say nothing on stderr but errors
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// `mcbo doctor`

@@ -24,7 +24,7 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     let faults = study.check(&plain)?;
     bad.extend(faults.iter().map(|fault| (rows[fault.index].0, fault.fault.to_string())));
     bad.sort();
-    let talk = Talk::new(arguments.quiet);
+    let talk = Talk::new(arguments.storage.quiet);
     if !bad.is_empty() && !arguments.skip_bad {
         return Err(refused(&arguments.csv, &bad).into());
     }

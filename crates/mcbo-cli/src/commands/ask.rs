@@ -21,7 +21,7 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
     let before = study.status()?.trials;
     let mut trials = super::with_threads(arguments.threads, || Ok(study.ask(&worker, arguments.count)?))?;
     trials.sort_by_key(|trial| trial.trial.number);
-    let talk = Talk::new(arguments.quiet);
+    let talk = Talk::new(arguments.storage.quiet);
     let state = study.study()?;
     let problem = state.problem();
     for trial in &trials {

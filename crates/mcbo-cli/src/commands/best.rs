@@ -41,7 +41,7 @@ pub fn run(arguments: &Best) -> Result<ExitCode> {
         report.write_advice(&mut out, table::width())?;
         out.flush()?;
     }
-    let talk = Talk::new(arguments.quiet);
+    let talk = Talk::new(arguments.storage.quiet);
     for warning in &recommendation.warnings {
         talk.warning(&warning.to_string());
     }

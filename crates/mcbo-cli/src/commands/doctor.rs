@@ -56,7 +56,7 @@ pub fn run(arguments: &Doctor) -> Result<ExitCode> {
     }
     let bad = findings.iter().filter(|finding| finding.grade == Grade::Bad).count();
     if bad > 0 {
-        Talk::new(false).note(&format!("{} found", words::count(bad, "problem")));
+        Talk::new(arguments.storage.quiet).note(&format!("{} found", words::count(bad, "problem")));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -12,7 +12,7 @@ pub fn run(arguments: &New) -> Result<ExitCode> {
     let options = store::options(&arguments.chooser)?;
     let (text, problem) = problem::read_text(&arguments.problem)?;
     let mut study = store::open(&arguments.storage)?.create(&arguments.study, &text, &options)?;
-    let talk = Talk::new(arguments.quiet);
+    let talk = Talk::new(arguments.storage.quiet);
     for warning in problem.warnings() {
         talk.warning(&warning.to_string());
     }

@@ -15,7 +15,7 @@ use crate::{store, words};
 /// Draws the pictures and writes them into a folder.
 pub fn run(arguments: &Plot) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
-    let talk = Talk::new(arguments.quiet);
+    let talk = Talk::new(arguments.storage.quiet);
     let recommendation = if study.data().is_empty() { None } else { Some(study.recommend()?) };
     let pictures = mcbo_plot::pictures(&study, recommendation.as_ref());
     let folder = &arguments.out;

@@ -24,7 +24,7 @@ use crate::{json, number, problem, store, strategies, table, words};
 
 /// Runs the loop and prints what came out.
 pub fn run(arguments: &Run) -> Result<ExitCode> {
-    let mut talk = Talk::new(arguments.quiet);
+    let mut talk = Talk::new(arguments.storage.quiet);
     let book = book(arguments, &talk)?;
     let (study, problem) = (book.study(), book.study().problem().clone());
     if arguments.exec.is_none() && problem.simulator().is_none() {
@@ -42,7 +42,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
         let name = words::argument(stored.name());
         talk.note(&format!("going on with study {name} after {}", words::count(done, "trial")));
     }
-    if !arguments.quiet && !arguments.json {
+    if !arguments.storage.quiet && !arguments.json {
         talk = talk.around(progress::bar(progress::expected_trials(study, arguments.rounds)));
     }
     let interrupt =

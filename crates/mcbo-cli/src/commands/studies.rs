@@ -24,7 +24,7 @@ pub fn run(arguments: &Studies) -> Result<ExitCode> {
         super::write_line(&studies.into())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let talk = Talk::new(false);
+    let talk = Talk::new(arguments.storage.quiet);
     if shown.is_empty() {
         talk.note("no studies yet; `mcbo new NAME --problem FILE` begins one");
     } else {

@@ -13,7 +13,7 @@ use crate::{json, problem, store, words};
 
 /// Takes the values, or that there are none.
 pub fn run(arguments: &Tell) -> Result<ExitCode> {
-    let talk = Talk::new(arguments.quiet);
+    let talk = Talk::new(arguments.storage.quiet);
     // What is given is understood before anything is opened.
     let values = match (&arguments.failed, &arguments.json) {
         (Some(_), _) => Vec::new(),

@@ -13,7 +13,7 @@ pub fn run(arguments: &Update) -> Result<ExitCode> {
     let mut study = store::study(&arguments.storage, &arguments.study)?;
     let same = study.problem_toml()? == text;
     study.change_problem(&text)?;
-    let talk = Talk::new(arguments.quiet);
+    let talk = Talk::new(arguments.storage.quiet);
     for warning in problem.warnings() {
         talk.warning(&warning.to_string());
     }

@@ -370,3 +370,58 @@ fn the_doctor_finds_what_is_wrong() {
     let list = mcbo_in(at, &["doctor", "--json"]).with_code(0).json().remove(0);
     assert!(list.as_array().unwrap().iter().all(|check| check["state"] != "bad"), "{list}");
 }
+
+/// The limits are for a machine that has nothing else to do: 300 ms to ask, a second for the others. A machine that runs
+/// other tests beside takes longer, so that what is held here is ten times that.
+#[test]
+fn large_studies_answer_soon() {
+    let six = r#"
+maximize = "y"
+[nodes.x1]
+actions = ["a"]
+[nodes.x2]
+parents = ["x1"]
+actions = ["b"]
+[nodes.x3]
+parents = ["x1"]
+[nodes.x4]
+parents = ["x2", "x3"]
+[nodes.x5]
+parents = ["x4"]
+[nodes.y]
+parents = ["x5", "x2"]
+[actions.a]
+range = [0, 1]
+[actions.b]
+range = [0, 1]
+"#;
+    let directory = with_file("p.toml", six);
+    let at = directory.path();
+    let row = |place: usize| {
+        let wave = |k: f64| (place as f64 * k).sin();
+        let (a, b) = (0.5 + 0.5 * wave(1.7), 0.5 + 0.5 * wave(2.9));
+        let x1 = (3.0 * a).sin() + 0.05 * wave(7.1);
+        let (x2, x3) = (x1 * b + 0.05 * wave(5.3), x1 * x1 + 0.05 * wave(11.9));
+        let x4 = x2 - x3 + 0.05 * wave(13.7);
+        let x5 = (2.0 * x4).cos() + 0.05 * wave(17.3);
+        format!("{a},{b},{x1},{x2},{x3},{x4},{x5},{}\n", x5 * x2 + 0.05 * wave(19.1))
+    };
+    for (name, rows) in [("ask", 300), ("big", 10_000)] {
+        let table: String = (1..=rows).map(row).collect();
+        std::fs::write(at.join("t.csv"), format!("a,b,x1,x2,x3,x4,x5,y\n{table}")).unwrap();
+        mcbo_in(at, &["new", name, "--problem", "p.toml"]).with_code(0);
+        mcbo_in(at, &["add", name, "--csv", "t.csv"]).with_code(0);
+    }
+    let calls: [(&[&str], u64); 4] = [
+        (&["ask", "ask"], 3),
+        (&["status", "big"], 10),
+        (&["export", "big"], 10),
+        (&["export", "big", "--format", "json"], 10),
+    ];
+    for (arguments, seconds) in calls {
+        let start = std::time::Instant::now();
+        mcbo_in(at, arguments).with_code(0);
+        let took = start.elapsed();
+        assert!(took.as_secs() < seconds, "{arguments:?} took {took:?}");
+    }
+}

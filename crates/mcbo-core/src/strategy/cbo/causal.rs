@@ -1,0 +1,309 @@
+//! The causal processes of CBO: do-calculus estimates, corrected by interventions.
+
+use mcbo_gp::{Gp, GpSpec, Kernel, Mean, Noise as GpNoise, Prediction, Rows, Scratch};
+use rayon::prelude::*;
+
+use crate::acquisition::Acquisition;
+use crate::network::{Choice, FitError, Network, NoiseSamples, Plan, Workspace, choice_of};
+use crate::search::{ENUMERATION_LIMIT, target_sets, useful_actions};
+use crate::{Data, Intervention, Problem};
+
+use super::super::black_box::{SMALLEST, log_improvement};
+use super::super::eifn::{Drawn, Draws};
+
+/// Draws of the mechanisms behind `m` and `s`, and noise samples for each.
+const DRAWS: usize = 8;
+const SAMPLES: usize = 16;
+
+/// The hyper-parameters that are tried: lengthscale (of the unit box), variance and noise (of standardised rewards).
+const LENGTHSCALES: [f64; 6] = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6];
+const VARIANCES: [f64; 5] = [0.01, 0.1, 0.3, 1.0, 3.0];
+const NOISES: [f64; 5] = [1e-6, 1e-2, 0.1, 0.4, 1.0];
+/// Rows they are compared on at the most.
+const ROWS_FOR_FITTING: usize = 100;
+
+/// A lengthscale at which an input of the unit box has no influence.
+const NO_INFLUENCE: f64 = 1e6;
+
+/// `m(x)` and `s(x)` at a batch of points, with derivatives if wanted.
+#[derive(Debug, Default)]
+struct Effect {
+    mean: Vec<f64>,
+    deviation: Vec<f64>,
+    mean_slopes: Vec<f64>,
+    deviation_slopes: Vec<f64>,
+}
+
+/// The do-calculus estimate for a choice.
+fn effect(draws: &Draws<'_>, points: &[f64], slopes: bool, workspace: &mut Workspace) -> Effect {
+    let (count, dim) = (draws.count(), draws.plan.decisions());
+    let mut drawn = Drawn::default();
+    draws.evaluate(points, slopes, workspace, &mut drawn);
+    let mut effect = Effect::default();
+    for (point, rewards) in drawn.rewards.chunks_exact(count).enumerate() {
+        let mean = rewards.iter().sum::<f64>() / count as f64;
+        let variance = rewards.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / count as f64;
+        let deviation = variance.sqrt();
+        effect.mean.push(mean);
+        effect.deviation.push(deviation);
+        for k in 0..if slopes { dim } else { 0 } {
+            let slope = |draw: usize| drawn.slopes[(point * count + draw) * dim + k];
+            let apart = rewards.iter().enumerate().map(|(draw, y)| (y - mean) * slope(draw)).sum::<f64>();
+            effect.mean_slopes.push((0..count).map(slope).sum::<f64>() / count as f64);
+            effect.deviation_slopes.push(if deviation > 0.0 {
+                apart / count as f64 / deviation
+            } else {
+                0.0
+            });
+        }
+    }
+    effect
+}
+
+/// The causal processes of all target sets.
+pub(super) struct Causal<'a> {
+    problem: &'a Problem,
+    network: &'a Network,
+    sets: Vec<(Vec<usize>, Gp)>,
+    /// The scale of the rewards.
+    scale: f64,
+    seed: u64,
+}
+
+/// Mean and deviation of the reward at a batch of points, in the direction of improvement.
+#[derive(Debug, Default)]
+struct Belief {
+    mean: Vec<f64>,
+    deviation: Vec<f64>,
+    mean_slopes: Vec<f64>,
+    deviation_slopes: Vec<f64>,
+}
+
+pub(super) fn draws_of<'a>(problem: &Problem, network: &'a Network, choice: &Choice, seed: u64) -> Draws<'a> {
+    Draws::new(problem, network, choice, DRAWS, seed, |plan: &Plan| NoiseSamples::new(plan, SAMPLES, seed))
+}
+
+/// What is decided of an intervention: its targets' components and the actions that matter, unit-scaled.
+fn inputs_of(problem: &Problem, intervention: &Intervention) -> Vec<f64> {
+    let unit = |value: f64, [low, high]: [f64; 2]| (value - low) / (high - low);
+    let set: Vec<usize> = intervention.targets.iter().map(|(node, _)| *node).collect();
+    let targets = intervention.targets.iter().flat_map(|(node, values)| {
+        values.iter().zip(problem.nodes()[*node].hard.iter().flatten()).map(|(v, range)| unit(*v, *range))
+    });
+    let actions = useful_actions(problem, &set);
+    let actions =
+        actions.iter().map(|&action| unit(intervention.actions[action], problem.actions()[action].range));
+    targets.chain(actions).collect()
+}
+
+pub(super) fn is_observational(problem: &Problem, intervention: &Intervention) -> bool {
+    *intervention == problem.neutral_intervention()
+}
+
+impl<'a> Causal<'a> {
+    pub fn fit(problem: &'a Problem, data: &Data, network: &'a Network, seed: u64) -> Result<Self, FitError> {
+        let trials: Vec<(&Intervention, f64)> = data
+            .rewards(problem)
+            .map(|(trial, reward)| (&data.observations()[trial].intervention, reward))
+            .collect();
+        let n = trials.len() as f64;
+        let mean = trials.iter().map(|(_, y)| y).sum::<f64>() / n.max(1.0);
+        let variance = trials.iter().map(|(_, y)| (y - mean) * (y - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+        let scale = if variance > 0.0 { variance.sqrt() } else { 1.0 };
+        let interventional: Vec<(&Intervention, f64)> =
+            trials.into_iter().filter(|(done, _)| !is_observational(problem, done)).collect();
+        let set_of = |done: &Intervention| done.targets.iter().map(|(node, _)| *node).collect::<Vec<_>>();
+        let mut sets: Vec<Vec<usize>> = target_sets(problem, ENUMERATION_LIMIT).unwrap_or_default();
+        for (done, _) in &interventional {
+            if !sets.contains(&set_of(done)) {
+                sets.push(set_of(done));
+            }
+        }
+        let fit = |set: Vec<usize>| {
+            let dim = set.iter().map(|&node| problem.nodes()[node].dim).sum::<usize>()
+                + useful_actions(problem, &set).len();
+            let mut rows = Rows::new(dim + 1);
+            let mut workspace = Workspace::default();
+            for (done, reward) in interventional.iter().filter(|(done, _)| set_of(done) == set) {
+                let draws = draws_of(problem, network, &choice_of(problem, done), seed);
+                let at = effect(&draws, &draws.plan.point(done), false, &mut workspace);
+                let mut input = inputs_of(problem, done);
+                input.push(at.deviation[0] / scale);
+                rows.push(&input, (reward - at.mean[0]) / scale)?;
+            }
+            Ok((set, fit_residuals(&rows)?))
+        };
+        let failed = |source| FitError { node: problem.nodes()[problem.reward()].name.clone(), source };
+        let sets = sets.into_par_iter().map(fit).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        Ok(Self { problem, network, sets, scale, seed })
+    }
+
+    /// The posterior of a choice: the estimate from observations, corrected by what interventions left unexplained.
+    fn believe(&self, draws: &Draws<'_>, points: &[f64], slopes: bool, workspace: &mut Workspace) -> Belief {
+        let dim = draws.plan.decisions();
+        let columns = points.len().checked_div(dim).unwrap_or(1);
+        let at = effect(draws, points, slopes, workspace);
+        let choice = &draws.plan.choice;
+        let Some((_, gp)) = self.sets.iter().find(|(set, _)| *set == choice.targets) else {
+            // Never tried: the estimate, as uncertain as the rewards differ.
+            let deviation = at.deviation.iter().map(|s| s.hypot(self.scale));
+            let deviation: Vec<f64> = deviation.collect();
+            let share = |(i, slope): (usize, &f64)| slope * at.deviation[i / dim] / deviation[i / dim];
+            let deviation_slopes = at.deviation_slopes.iter().enumerate().map(share).collect();
+            return Belief { mean: at.mean, deviation_slopes, deviation, mean_slopes: at.mean_slopes };
+        };
+        // The neutral intervention gives the inputs that are not free.
+        let mut fixed = draws.plan.intervention(self.problem, &vec![0.0; dim]);
+        for &action in &choice.actions {
+            fixed.actions[action] = self.problem.actions()[action].neutral;
+        }
+        let fixed = inputs_of(self.problem, &fixed);
+        let components = dim - choice.actions.len();
+        let useful = useful_actions(self.problem, &choice.targets);
+        let source = |input: usize| match input.checked_sub(components) {
+            None => Some(input),
+            Some(k) => choice.actions.iter().position(|a| *a == useful[k]).map(|p| components + p),
+        };
+        let inputs: Vec<Option<usize>> = (0..fixed.len()).map(source).collect();
+        let mut batch = Vec::with_capacity((fixed.len() + 1) * columns);
+        for (input, fixed) in inputs.iter().zip(&fixed) {
+            batch.extend((0..columns).map(|s| input.map_or(*fixed, |variable| points[s * dim + variable])));
+        }
+        batch.extend(at.deviation.iter().map(|s| s / self.scale));
+        let (mut scratch, mut residual) = (Scratch::default(), Prediction::default());
+        gp.predict(&batch, columns, slopes, &mut scratch, &mut residual);
+        let mut belief = Belief::default();
+        for s in 0..columns {
+            let deviation = residual.variance[s].sqrt().max(SMALLEST);
+            belief.mean.push(at.mean[s] + self.scale * residual.mean[s]);
+            belief.deviation.push(self.scale * deviation);
+            for variable in 0..if slopes { dim } else { 0 } {
+                // By the variable itself, and through s(x), the last input.
+                let by_deviation = at.deviation_slopes[s * dim + variable];
+                let through = |jacobian: &[f64]| {
+                    let own = inputs.iter().position(|input| *input == Some(variable));
+                    own.map_or(0.0, |k| self.scale * jacobian[k * columns + s])
+                        + jacobian[fixed.len() * columns + s] * by_deviation
+                };
+                belief
+                    .mean_slopes
+                    .push(at.mean_slopes[s * dim + variable] + through(&residual.mean_jacobian));
+                belief.deviation_slopes.push(through(&residual.variance_jacobian) / (2.0 * deviation));
+            }
+        }
+        belief
+    }
+
+    pub fn predict(&self, intervention: &Intervention) -> (f64, f64) {
+        let draws = draws_of(self.problem, self.network, &choice_of(self.problem, intervention), self.seed);
+        let at = self.believe(&draws, &draws.plan.point(intervention), false, &mut Workspace::default());
+        (at.mean[0], at.deviation[0])
+    }
+
+    /// Conditions on a pending intervention as if it came out as predicted.
+    pub fn imagine(&mut self, intervention: &Intervention) {
+        if is_observational(self.problem, intervention) {
+            return;
+        }
+        let draws = draws_of(self.problem, self.network, &choice_of(self.problem, intervention), self.seed);
+        let at = effect(&draws, &draws.plan.point(intervention), false, &mut Workspace::default());
+        let residual = (self.predict(intervention).0 - at.mean[0]) / self.scale;
+        let mut input = inputs_of(self.problem, intervention);
+        input.push(at.deviation[0] / self.scale);
+        let set = &draws.plan.choice.targets;
+        if let Some((_, gp)) = self.sets.iter_mut().find(|(other, _)| other == set) {
+            // Only a number that is not finite is refused: nothing to learn then.
+            let _ = gp.append(&input, residual, 0, 0.0);
+        }
+    }
+}
+
+/// The process of what interventions differ from the estimate, with the kernel `v·RBF(x, x') + s s'`. The last input is `s`.
+///
+/// Hyper-parameters are the most probable of a grid, under log-normal priors of lengthscale and variance.
+fn fit_residuals(rows: &Rows) -> Result<Gp, mcbo_gp::GpError> {
+    let dim = rows.dim() - 1;
+    let kernel: Kernel = "se + linear".parse().expect("the text of a kernel");
+    let spec = |noise: f64| GpSpec {
+        kernel: kernel.clone(),
+        mean: Mean::Fixed(0.0),
+        ..GpSpec::new(dim + 1, GpNoise::Fixed(noise))
+    };
+    let condition = |lengthscale: f64, variance: f64, noise: f64, rows: &Rows| {
+        let spec = spec(noise);
+        let mut lengthscales = [vec![lengthscale; dim + 1], vec![NO_INFLUENCE; dim + 1]];
+        (lengthscales[0][dim], lengthscales[1][dim]) = (NO_INFLUENCE, 1.0);
+        let theta = spec.parameters_from(&[variance, 1.0], &lengthscales, &[], noise);
+        Gp::condition(&spec, &theta, rows.clone())
+    };
+    let some = rows.thinned(ROWS_FOR_FITTING);
+    let some = some.as_ref().unwrap_or(rows);
+    let mut best = (f64::NEG_INFINITY, (0.4, 1.0, NOISES[0]));
+    for lengthscale in LENGTHSCALES {
+        for variance in VARIANCES {
+            for noise in NOISES {
+                let Ok(gp) = condition(lengthscale, variance, noise, some) else { continue };
+                let prior = -0.5 * (lengthscale / 0.3).ln().powi(2) - 0.5 * (variance.ln() / 1.5).powi(2);
+                let density = gp.log_marginal() + prior;
+                if density > best.0 {
+                    best = (density, (lengthscale, variance, noise));
+                }
+            }
+        }
+    }
+    let (lengthscale, variance, noise) = best.1;
+    condition(lengthscale, variance, noise, rows)
+}
+
+/// `ln(EI / cost)` under the causal process of a choice; `-∞` for observing, which the ε rule decides.
+pub(super) struct CausalImprovement<'a> {
+    pub causal: &'a Causal<'a>,
+    pub draws: Draws<'a>,
+    pub best: f64,
+}
+
+impl Acquisition for CausalImprovement<'_> {
+    fn plan(&self) -> &Plan {
+        &self.draws.plan
+    }
+
+    fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
+        self.draws.bounds()
+    }
+
+    fn is_noisy(&self) -> bool {
+        false
+    }
+
+    fn cost(&self) -> f64 {
+        self.draws.cost()
+    }
+
+    fn evaluate(
+        &self,
+        points: &[f64],
+        workspace: &mut Workspace,
+        values: &mut Vec<f64>,
+        gradients: &mut [f64],
+    ) {
+        values.clear();
+        let dim = self.decisions();
+        if dim == 0 {
+            values.push(f64::NEG_INFINITY);
+            return;
+        }
+        let belief = self.causal.believe(&self.draws, points, !gradients.is_empty(), workspace);
+        let choice = self.choice();
+        let cost = (choice.targets.len() + choice.actions.len()) as f64;
+        for (point, (mean, deviation)) in belief.mean.iter().zip(&belief.deviation).enumerate() {
+            let improvement = log_improvement(mean - self.best, *deviation);
+            values.push(improvement.value - cost.ln());
+            if !gradients.is_empty() {
+                for i in point * dim..(point + 1) * dim {
+                    gradients[i] = improvement.by_mean * belief.mean_slopes[i]
+                        + improvement.by_deviation * belief.deviation_slopes[i];
+                }
+            }
+        }
+    }
+}

@@ -66,12 +66,17 @@ impl fmt::Display for BadFile {
 
 impl std::error::Error for BadFile {}
 
-/// Prints the error and says with which code to end: 0 if only nobody listens any more, 2 for bad input, else 1.
-pub fn report(error: &anyhow::Error) -> ExitCode {
+/// Whether nobody listens any more.
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     };
-    if error.chain().any(broken_pipe) {
+    error.chain().any(broken_pipe)
+}
+
+/// Prints the error and says with which code to end: 0 if only nobody listens any more, 2 for bad input, else 1.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
     // Errors of the library keep their hint in the same line.

@@ -57,6 +57,12 @@ pub fn certificate(
     format: Format,
     width: usize,
 ) -> io::Result<()> {
+    if !certificate.gap().is_finite() {
+        writeln!(out, "{}", styled(BOLD, "What may be left to gain"))?;
+        let text = "Nothing can be said yet: a node was never measured together with its parents, or a formula has no \
+                    value for some of what may happen.";
+        return paragraph(out, text, width);
+    }
     let value = |reward: f64| format.show(problem.sign() * reward);
     let (more, least) = match problem.direction() {
         Direction::Maximize => ("more", "least"),

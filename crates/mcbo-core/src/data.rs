@@ -76,6 +76,12 @@ pub enum DataError {
         /// The names that exist.
         known: String,
     },
+    /// A node, or a component of one, has two values.
+    #[error("{what} is given twice; hint: give every node once")]
+    Twice {
+        /// The node or component.
+        what: String,
+    },
     /// Nothing was measured.
     #[error("no node has a value; hint: mark the trial as failed if nothing could be measured")]
     Nothing,

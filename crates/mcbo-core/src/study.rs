@@ -65,7 +65,9 @@ pub enum StudyError {
         last: usize,
     },
     /// The trial is not pending any more.
-    #[error("trial {number} is {state} already")]
+    #[error(
+        "trial {number} is {state} already; hint: only a trial that has no values can be marked as failed"
+    )]
     NotPending {
         /// The trial.
         number: usize,
@@ -249,12 +251,16 @@ impl Study {
         &self.trials[number - 1]
     }
 
-    /// Takes what a pending trial gave: the values at the places of [`Problem::slot`], `None` where not measured.
+    /// Takes what a trial gave: the values at the places of [`Problem::slot`], `None` where not measured. A trial that was
+    /// marked as failed counts if it gave something after all.
     ///
     /// # Errors
-    /// If there is no such pending trial or the values do not fit the problem.
+    /// If there is no such trial, it has values already, or the values do not fit the problem.
     pub fn tell(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<(), StudyError> {
-        let place = self.pending_place(number)?;
+        let place = match self.pending_place(number) {
+            Err(StudyError::NotPending { state: "failed", .. }) => number - 1,
+            place => place?,
+        };
         let intervention = self.trials[place].suggestion.intervention.clone();
         self.data.push(&self.problem, Observation { intervention, values })?;
         let taken = self.data.observations().last().map(|observation| observation.values.clone());
@@ -405,7 +411,9 @@ pub fn values_by_name<'a>(
             if !value.is_finite() {
                 return Err(DataError::NotFinite { what: name.to_owned(), value });
             }
-            values[at] = Some(value);
+            if values[at].replace(value).is_some() {
+                return Err(DataError::Twice { what: name.to_owned() });
+            }
         }
     }
     Ok(values)

@@ -199,3 +199,40 @@ fn threads_make_no_difference() {
     };
     assert_eq!(advise(1), advise(2));
 }
+
+#[test]
+fn where_something_has_no_value_nothing_is_promised() {
+    let problem = Problem::builder("root")
+        .action("a", [0.0, 1.0])
+        .node("x", |n| n.actions(["a"]).noise(Noise::Gaussian(1.0)))
+        .node("y", |n| n.parents(["x"]).formula("sqrt(x)").noise(Noise::None))
+        .maximize("y")
+        .build()
+        .unwrap();
+    let mut study = Study::new(problem, 0).initial(3);
+    for x in [1.0, 0.4, 2.0_f64, 0.9] {
+        let number = study.ask().unwrap().number;
+        study.tell_named(number, &[("x", vec![x]), ("y", vec![x.sqrt()])]).unwrap();
+    }
+    let suggestion = study.ask().unwrap().suggestion.clone();
+    let said: Vec<String> = suggestion.warnings.iter().map(ToString::to_string).collect();
+    assert!(said.iter().any(|warning| warning.starts_with("y: its formula has no value")), "{said:?}");
+    assert!(suggestion.predicted.iter().all(|forecast| forecast.name == "x" && forecast.mean.is_finite()));
+    assert_eq!(suggestion.acquisition, None);
+    let text = serde_json::to_string(&suggestion).unwrap();
+    assert_eq!(serde_json::from_str::<mcbo_core::Suggestion>(&text).unwrap(), suggestion);
+    let advice = study.recommend().unwrap();
+    assert!(advice.warnings.len() == 1 && study.certify(&advice, 2.0).gap() == f64::INFINITY);
+}
+
+#[test]
+fn a_node_that_was_never_measured_could_be_anything() {
+    let (problem, _) = chain(Noise::None);
+    let mut study = Study::new(problem, 0).initial(2);
+    for y in [99.0, 100.0, 101.0] {
+        let number = study.ask().unwrap().number;
+        study.tell_named(number, &[("y", vec![y])]).unwrap();
+    }
+    let advice = study.recommend().unwrap();
+    assert_eq!(study.certify(&advice, 2.0).gap(), f64::INFINITY);
+}

@@ -45,6 +45,9 @@ impl Default for Inference {
 /// Rows that hyper-parameters are fitted to at the most: the cost grows with their cube.
 const ROWS_FOR_FITTING: usize = 200;
 
+/// Rows there may be at the most: memory grows with their square, time with their cube.
+const MOST_ROWS: usize = 10_000;
+
 /// Rows that samples find their first place on: the moves that follow, on more rows, take them where they belong.
 const ROWS_FOR_STARTING: usize = 100;
 
@@ -60,7 +63,7 @@ impl GpSet {
     /// Fits the set to the rows, beginning from the members of an earlier round if there are any.
     ///
     /// # Errors
-    /// If no covariance is positive definite even with the largest jitter.
+    /// If no covariance is positive definite even with the largest jitter, or there are more than 10,000 rows.
     pub fn fit(
         spec: &GpSpec,
         rows: &Rows,
@@ -68,6 +71,9 @@ impl GpSet {
         inference: &Inference,
         rng: &mut dyn Rng,
     ) -> Result<Self, GpError> {
+        if rows.len() > MOST_ROWS {
+            return Err(GpError::TooManyRows { rows: rows.len(), most: MOST_ROWS });
+        }
         // Hyper-parameters of many rows are found on some of them; the posterior always sees all.
         let some = rows.thinned(ROWS_FOR_FITTING);
         let (all, rows) = (rows, some.as_ref().unwrap_or(rows));

@@ -125,11 +125,12 @@ impl Fold {
         let known = trial.checked_sub(1).and_then(|place| self.study.trials().get(place));
         let new = match known.map(|trial| trial.state) {
             Some(TrialState::Complete) => self.study.amend(trial, &values)?,
-            // A trial that is unknown or has failed is refused by the study.
+            // A trial that is unknown is refused by the study; one that has failed counts after all.
             _ => self.study.tell(trial, values).map(|()| true)?,
         };
         if new {
-            self.records[trial - 1].told = Some(at);
+            let record = &mut self.records[trial - 1];
+            (record.told, record.reason) = (Some(at), None);
         }
         Ok(new)
     }

@@ -109,7 +109,7 @@ impl StoredStudy {
     /// taken silently if they are the same.
     ///
     /// # Errors
-    /// If there is no such trial or it has failed, a name is unknown or given twice, a value is not finite, outside the
+    /// If there is no such trial, a name is unknown or given twice, a value is not finite, outside the
     /// declared range, of the wrong length, or contradicts what was set or told before.
     pub fn tell(
         &mut self,

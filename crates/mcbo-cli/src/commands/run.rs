@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use mcbo_core::{Certificate, Problem, Recommendation, Strategy, Study, StudyError, Trial, TrialState};
+use mcbo_core::{Certificate, Problem, Recommendation, Strategy, Study, Trial, TrialState};
 use mcbo_store::{Options, StoreError, StoredStudy};
 use serde_json::json;
 
 use crate::cli::{Preset, Run, StrategyName};
 use crate::exit::ExitCode;
-use crate::failure::BadInput;
+use crate::failure::{self, BadInput};
 use crate::interrupt::Interrupt;
 use crate::run::exec::Exec;
 use crate::run::kept::{self, Book};
@@ -40,7 +40,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
     }
     if let (Book::Kept { stored, .. }, done @ 1..) = (&book, study.trials().len()) {
         let name = words::argument(stored.name());
-        talk.note(&format!("going on with study {name} after {}", words::count(done, "trial")));
+        let anew = if kept::is_unnamed(stored.name()) { "; --fresh begins anew" } else { "" };
+        talk.note(&format!("going on with study {name} after {}{anew}", words::count(done, "trial")));
     }
     if !arguments.storage.quiet && !arguments.json {
         talk = talk.around(progress::bar(progress::expected_trials(study, arguments.rounds)));
@@ -57,7 +58,9 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
 fn book(arguments: &Run, talk: &Talk) -> Result<Book> {
     let options = store::options(&arguments.chooser)?;
     let file = arguments.file.as_deref().map(problem::read_text).transpose()?;
-    let worker = arguments.worker.name();
+    // Trials that somebody has asked for by hand are not the run's.
+    let worker =
+        arguments.worker.worker.clone().unwrap_or_else(|| format!("{}/run", arguments.worker.name()));
     let keep = |stored: StoredStudy| Book::kept(stored.with_lease(arguments.worker.lease()), worker.clone());
     match (&arguments.study, &arguments.exec, file) {
         (Some(name), _, file) => {
@@ -157,7 +160,7 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, talk: &Tal
     let end = drive(arguments, &mut runner, talk);
     // Whatever has happened, what was measured is not lost; only a reader that went away wants none of it.
     if let Err(error) = &end
-        && !error.is::<StudyError>()
+        && failure::is_broken_pipe(error)
     {
         return end.map(|_| ExitCode::SUCCESS);
     }
@@ -209,7 +212,8 @@ fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, talk: &Tal
     if arguments.json {
         // What an earlier run has done belongs to the result as well.
         for trial in runner.study().trials().iter().filter(|trial| trial.state != TrialState::Pending) {
-            super::write_line(&json::trial(&problem, trial, None))?;
+            let reason = runner.reason(trial.number);
+            super::write_line(&json::trial(&problem, trial, reason.as_deref()))?;
         }
     }
     runner.run(&mut |event| {

@@ -11,7 +11,7 @@ use crate::cli::Status;
 use crate::exit::ExitCode;
 use crate::number::Format;
 use crate::table::{self, Align, Table};
-use crate::talk::{BOLD, DIM, styled};
+use crate::talk::{BOLD, DIM, Talk, styled};
 use crate::{json, store, when, words};
 
 /// With more trials than this the model is left to `mcbo best`: status answers at once.
@@ -36,6 +36,10 @@ pub fn run(arguments: &Status) -> Result<ExitCode> {
     } else {
         None
     };
+    let talk = Talk::new(arguments.storage.quiet);
+    for warning in advice.iter().flat_map(|(recommendation, _)| &recommendation.warnings) {
+        talk.warning(&warning.to_string());
+    }
     let view = View { standing: &standing, study: &study, trials: &trials, advice };
     if arguments.json {
         super::write_line(&view.json())?;
@@ -139,8 +143,11 @@ impl View<'_> {
                 let expects =
                     expected.map_or_else(String::new, |[mean, ..]| format!("{node} = {}", value(mean)));
                 label(out, "recommended", &format!("{expects} expected: {did}"))?;
-                let gap = format.show(certificate.gap());
-                label(out, "left to gain", &format!("at most {gap}; `mcbo best` says when that holds"))?;
+                let gap = match certificate.gap() {
+                    gap if gap.is_finite() => format!("at most {}", format.show(gap)),
+                    _ => "nobody knows".into(),
+                };
+                label(out, "left to gain", &format!("{gap}; `mcbo best` says when that holds"))?;
             }
             None if study.data().is_empty() => {}
             None => {

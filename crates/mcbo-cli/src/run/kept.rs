@@ -39,9 +39,14 @@ pub fn unnamed(
     let numbered = |number: usize| if number == 1 { name.to_owned() } else { format!("{name}#{number}") };
     let known: Vec<String> = store.studies()?.into_iter().map(|study| study.name).collect();
     let last = (1..).take_while(|&number| known.contains(&numbered(number))).count();
+    let create = |number: usize| match store.create(&numbered(number), text, options) {
+        // Another program was faster: it is the same run.
+        Err(StoreError::StudyExists { name }) => store.open_study(&name),
+        created => created,
+    };
     match last {
-        0 => store.create(name, text, options),
-        _ if fresh => store.create(&numbered(last + 1), text, options),
+        0 => create(1),
+        _ if fresh => create(last + 1),
         _ => store.open_study(&numbered(last)),
     }
 }
@@ -58,6 +63,8 @@ pub enum Book {
         worker: String,
         /// The study as it was last seen.
         state: Box<Study>,
+        /// Why its trials had failed when the run began.
+        reasons: Vec<Option<String>>,
     },
 }
 
@@ -68,7 +75,8 @@ impl Book {
     /// If it cannot be read.
     pub fn kept(mut stored: StoredStudy, worker: String) -> Result<Self> {
         let state = Box::new(stored.study()?);
-        Ok(Self::Kept { stored: Box::new(stored), worker, state })
+        let reasons = stored.trials()?.into_iter().map(|trial| trial.record.reason).collect();
+        Ok(Self::Kept { stored: Box::new(stored), worker, state, reasons })
     }
 
     /// The study as it stands.
@@ -105,7 +113,7 @@ impl Book {
     pub fn ask(&mut self) -> Result<usize> {
         match self {
             Self::Memory(study) => Ok(study.ask()?.number),
-            Self::Kept { stored, worker, state } => {
+            Self::Kept { stored, worker, state, .. } => {
                 let asked = stored.ask(worker, 1)?;
                 **state = stored.study()?;
                 // One was asked for.
@@ -121,7 +129,7 @@ impl Book {
     pub fn tell(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<Result<(), StudyError>> {
         match self {
             Self::Memory(study) => Ok(study.tell(number, values)),
-            Self::Kept { stored, worker, state } => {
+            Self::Kept { stored, worker, state, .. } => {
                 let problem = state.problem();
                 let names = problem.nodes().iter().enumerate().flat_map(|(node, declared)| {
                     (0..declared.dim).map(move |component| slot_name(problem, node, component))
@@ -141,6 +149,14 @@ impl Book {
         }
     }
 
+    /// Why a trial failed, if it is kept.
+    pub fn reason(&self, number: usize) -> Option<String> {
+        match self {
+            Self::Memory(_) => None,
+            Self::Kept { reasons, .. } => reasons.get(number.checked_sub(1)?)?.clone(),
+        }
+    }
+
     /// Marks a trial as failed.
     ///
     /// # Errors
@@ -149,7 +165,11 @@ impl Book {
         match self {
             Self::Memory(study) => study.fail(number)?,
             Self::Kept { stored, state, .. } => {
-                stored.fail(number, reason)?;
+                match stored.fail(number, reason) {
+                    // Somebody else has told it meanwhile, which is better than nothing.
+                    Ok(()) | Err(StoreError::Study(StudyError::NotPending { .. })) => {}
+                    Err(error) => return Err(error.into()),
+                }
                 **state = stored.study()?;
             }
         }

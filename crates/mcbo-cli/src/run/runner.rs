@@ -55,6 +55,7 @@ pub struct Runner<W> {
     goal: Goal,
     interrupt: Interrupt,
     failures: BTreeMap<usize, MeasureError>,
+    in_a_row: usize,
 }
 
 /// Whether a trial was chosen by the strategy, and so is one of the rounds.
@@ -65,7 +66,7 @@ pub fn is_round(trial: &Trial) -> bool {
 impl<W: World> Runner<W> {
     /// A run towards a goal.
     pub fn new(book: Book, world: W, goal: Goal, interrupt: Interrupt) -> Self {
-        Self { book, world, goal, interrupt, failures: BTreeMap::new() }
+        Self { book, world, goal, interrupt, failures: BTreeMap::new(), in_a_row: 0 }
     }
 
     /// The study as it stands.
@@ -76,6 +77,11 @@ impl<W: World> Runner<W> {
     /// Why trials failed, by number.
     pub fn failures(&self) -> &BTreeMap<usize, MeasureError> {
         &self.failures
+    }
+
+    /// Why a trial failed, in this run or before.
+    pub fn reason(&self, number: usize) -> Option<String> {
+        self.book.reason(number)
     }
 
     /// Goes on until the rounds are done or something ends it.
@@ -119,14 +125,13 @@ impl<W: World> Runner<W> {
                 MeasureError::new(what, hint)
             }),
         };
+        self.in_a_row = if told.is_err() { self.in_a_row + 1 } else { 0 };
         if let Err(error) = told {
             self.book.fail(number, &error.what)?;
             self.failures.insert(number, error);
         }
         on(Event::Ended(&self.study().trials()[number - 1], self.failures.get(&number)))?;
-        let last = self.study().trials().iter().rev().take(PATIENCE);
-        let failed_here = |trial: &&Trial| self.failures.contains_key(&trial.number);
-        if last.filter(failed_here).count() == PATIENCE {
+        if self.in_a_row == PATIENCE {
             return Ok(ControlFlow::Break(End::GaveUp(number)));
         }
         Ok(ControlFlow::Continue(()))

@@ -18,6 +18,8 @@ pub struct CredibleReward<'a> {
     plan: Plan,
     /// The auxiliary variables of every draw, one draw after the other.
     draws: Vec<f64>,
+    /// How many there are: one where no mechanism is learned.
+    count: usize,
     caution: f64,
     noise: NoiseSamples,
 }
@@ -33,9 +35,10 @@ impl<'a> CredibleReward<'a> {
         seed: u64,
     ) -> Self {
         let plan = Plan::for_prediction(problem, network, choice);
-        let draws = mechanism_draws(&plan, DRAWS, seed);
+        let count = if plan.dim() > plan.decisions() { DRAWS } else { 1 };
+        let draws = mechanism_draws(&plan, count, seed);
         let noise = NoiseSamples::new(&plan, samples, seed);
-        Self { network, plan, draws, caution, noise }
+        Self { network, plan, draws, count, caution, noise }
     }
 }
 
@@ -54,7 +57,7 @@ impl Acquisition for CredibleReward<'_> {
     }
 
     fn cost(&self) -> f64 {
-        DRAWS as f64 * self.network.rollout_cost(&self.plan, self.noise.count())
+        self.count as f64 * self.network.rollout_cost(&self.plan, self.noise.count())
     }
 
     fn evaluate(
@@ -65,14 +68,14 @@ impl Acquisition for CredibleReward<'_> {
         gradients: &mut [f64],
     ) {
         let (decisions, dim) = (self.decisions(), self.plan.dim());
-        let count = points.len().checked_div(decisions).unwrap_or(1);
+        let places = points.len().checked_div(decisions).unwrap_or(1);
         if dim == 0 {
             let batch = Batch { points, beta: 1.0, noise: &self.noise };
             return self.network.rollout(&self.plan, batch, workspace, values, &mut []);
         }
-        let mut drawn = Vec::with_capacity(count * DRAWS * dim);
-        for place in 0..count {
-            for draw in 0..DRAWS {
+        let mut drawn = Vec::with_capacity(places * self.count * dim);
+        for place in 0..places {
+            for draw in 0..self.count {
                 drawn.extend_from_slice(&points[place * decisions..(place + 1) * decisions]);
                 drawn
                     .extend_from_slice(&self.draws[draw * (dim - decisions)..(draw + 1) * (dim - decisions)]);
@@ -83,9 +86,9 @@ impl Acquisition for CredibleReward<'_> {
         let mut rewards = Vec::new();
         self.network.rollout(&self.plan, batch, workspace, &mut rewards, &mut by_drawn);
         values.clear();
-        for (place, rewards) in rewards.chunks_exact(DRAWS).enumerate() {
-            let mean = rewards.iter().sum::<f64>() / DRAWS as f64;
-            let variance = rewards.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / DRAWS as f64;
+        for (place, rewards) in rewards.chunks_exact(self.count).enumerate() {
+            let mean = rewards.iter().sum::<f64>() / self.count as f64;
+            let variance = rewards.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>() / self.count as f64;
             let deviation = variance.sqrt();
             values.push(mean - self.caution * deviation);
             if gradients.is_empty() {
@@ -94,10 +97,14 @@ impl Acquisition for CredibleReward<'_> {
             let gradient = &mut gradients[place * decisions..(place + 1) * decisions];
             gradient.fill(0.0);
             for (draw, reward) in rewards.iter().enumerate() {
-                // ∂(mean - κ·deviation)/∂reward_d; where all draws agree the deviation has no slope.
-                let pull = if deviation > 0.0 { self.caution * (reward - mean) / deviation } else { 0.0 };
-                let weight = (1.0 - pull) / DRAWS as f64;
-                let by = &by_drawn[(place * DRAWS + draw) * dim..][..decisions];
+                // ∂(mean - κ·deviation)/∂reward_d; where all draws agree, but for rounding, the deviation has no slope.
+                let pull = if deviation > 1e-12 * mean.abs() {
+                    self.caution * (reward - mean) / deviation
+                } else {
+                    0.0
+                };
+                let weight = (1.0 - pull) / self.count as f64;
+                let by = &by_drawn[(place * self.count + draw) * dim..][..decisions];
                 gradient.iter_mut().zip(by).for_each(|(total, by)| *total += weight * by);
             }
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::quasi::{normal_quantile, sobol};
 use crate::{Intervention, Problem};
 
-use super::{Batch, Choice, Network, NoiseSamples, Plan, Workspace, slot_name};
+use super::{Batch, Choice, ModelWarning, Network, NoiseSamples, Plan, Workspace, slot_name};
 
 /// Draws of the mechanisms, and noise samples for each.
 const DRAWS: usize = 64;
@@ -60,6 +60,7 @@ impl Network {
         self.draws(problem, intervention, seed).2
     }
 
+    /// A rollout of draws of the mechanisms; where there is none to draw, of one with as many noise samples as all together.
     fn draws(
         &self,
         problem: &Problem,
@@ -69,12 +70,13 @@ impl Network {
         let plan = Plan::for_prediction(problem, self, &choice_of(problem, intervention));
         let unit = plan.point(intervention);
         let (mut points, extra) = (Vec::with_capacity(DRAWS * plan.dim()), plan.dim() - unit.len());
-        let draws = mechanism_draws(&plan, DRAWS, seed);
-        for draw in 0..DRAWS {
+        let (count, samples) = if extra == 0 { (1, DRAWS * SAMPLES) } else { (DRAWS, SAMPLES) };
+        let draws = mechanism_draws(&plan, count, seed);
+        for draw in 0..count {
             points.extend_from_slice(&unit);
             points.extend_from_slice(&draws[draw * extra..(draw + 1) * extra]);
         }
-        let noise = NoiseSamples::new(&plan, SAMPLES, seed);
+        let noise = NoiseSamples::new(&plan, samples, seed);
         let (mut workspace, mut values) = (Workspace::default(), Vec::new());
         let batch = Batch { points: &points, beta: 1.0, noise: &noise };
         self.rollout(&plan, batch, &mut workspace, &mut values, &mut []);
@@ -84,17 +86,20 @@ impl Network {
     /// The expected value of every node that matters under an intervention, with bounds of 90 % credibility.
     ///
     /// Each mechanism is drawn from its posterior as a whole shifted by a normal multiple of its deviation, and the
-    /// noise is averaged out: bounds are on the expectation, not on a single outcome.
+    /// noise is averaged out: bounds are on the expectation, not on a single outcome. A node whose formula has no value for
+    /// some of what may happen is left out, and so are those that depend on it.
     pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
-        let (plan, workspace, _) = self.draws(problem, intervention, seed);
+        let (plan, workspace, rewards) = self.draws(problem, intervention, seed);
         let mut forecasts = Vec::new();
         for (index, step) in plan.steps.iter().enumerate() {
             for component in 0..step.components {
                 let values = workspace.values(index, component);
-                let draws = if plan.dim() == 0 { 1 } else { DRAWS };
-                let per = values.len() / draws;
+                let per = values.len() / rewards.len();
                 let mut means: Vec<f64> =
                     values.chunks_exact(per).map(|chunk| chunk.iter().sum::<f64>() / per as f64).collect();
+                if !means.iter().all(|mean| mean.is_finite()) {
+                    continue;
+                }
                 forecasts.push(Forecast {
                     node: step.node,
                     component,
@@ -106,6 +111,20 @@ impl Network {
             }
         }
         forecasts
+    }
+
+    /// The first node, in the order of causes, that a forecast of an intervention had to leave out: its formula has no value.
+    pub(crate) fn undefined(
+        &self,
+        problem: &Problem,
+        intervention: &Intervention,
+        forecasts: &[Forecast],
+    ) -> Option<ModelWarning> {
+        let plan = Plan::for_prediction(problem, self, &choice_of(problem, intervention));
+        let missing =
+            |step: &&super::plan::Step| !forecasts.iter().any(|forecast| forecast.node == step.node);
+        let step = plan.steps.iter().find(missing)?;
+        Some(ModelWarning::Undefined { node: problem.nodes()[step.node].name.clone() })
     }
 
     /// The value of every component that the optimistic model expects at a decision vector, as `(name, value)`.
@@ -131,7 +150,9 @@ impl Network {
             for component in 0..step.components {
                 let values = workspace.values(index, component);
                 let mean = values.iter().sum::<f64>() / values.len() as f64;
-                named.push((slot_name(problem, step.node, component), mean));
+                if mean.is_finite() {
+                    named.push((slot_name(problem, step.node, component), mean));
+                }
             }
         }
         named

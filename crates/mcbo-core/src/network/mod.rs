@@ -110,6 +110,14 @@ pub enum ModelWarning {
         /// The node.
         node: String,
     },
+    /// A formula has no value for some of what may happen.
+    #[error(
+        "{node}: its formula has no value for some of what may happen there; hint: guard it, as in sqrt(max(x, 0)) or log(max(x, 0.001))"
+    )]
+    Undefined {
+        /// The node.
+        node: String,
+    },
     /// All values of a node are the same.
     #[error("{node}: all {rows} values are {value}; hint: check the measurement, or drop the node")]
     Constant {

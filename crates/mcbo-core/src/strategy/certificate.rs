@@ -3,7 +3,7 @@
 use mcbo_gp::optimize::{StopRule, minimize};
 use rayon::prelude::*;
 
-use crate::network::{Batch, Choice, Network, NoiseSamples, Plan, Workspace, choice_of};
+use crate::network::{Batch, Choice, ModelWarning, Network, NoiseSamples, Plan, Workspace, choice_of};
 use crate::optimism::Optimism;
 use crate::quasi::sobol;
 use crate::{Intervention, Problem};
@@ -26,6 +26,8 @@ const EVALUATIONS: usize = 40;
 /// as the model has it. They are as exact as the search for the extremes, which climbs from many starts but proves nothing, and
 /// as the average over 32 realisations of the noise.
 ///
+/// Nothing is said, and the gap is infinite, while a node has no row to learn from or a formula has no value.
+///
 /// With noise the plausible model may choose its mechanism for every realisation apart. No function of a node's inputs can do
 /// better, so the bounds err to the safe side.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,9 +43,11 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// No intervention is better than the recommended one by more than this, in expected reward.
+    /// No intervention is better than the recommended one by more than this, in expected reward. It is infinite where
+    /// nothing can be said.
     pub fn gap(&self) -> f64 {
-        (self.upper - self.lower).max(0.0)
+        let gap = self.upper - self.lower;
+        if gap.is_finite() { gap.max(0.0) } else { f64::INFINITY }
     }
 }
 
@@ -58,6 +62,13 @@ impl Mcbo {
         seed: u64,
     ) -> Certificate {
         let problem = context.problem;
+        let unknown = |warning: &ModelWarning| matches!(warning, ModelWarning::NoRows { .. });
+        let forecast = network.forecast(problem, intervention, seed);
+        let undefined = network.undefined(problem, intervention, &forecast).is_some();
+        if undefined || network.warnings().iter().any(unknown) {
+            let optimistic = intervention.clone();
+            return Certificate { width, lower: f64::NEG_INFINITY, upper: f64::INFINITY, optimistic };
+        }
         let lower = worst(problem, network, intervention, width, seed);
         let simple = Self { optimism: Optimism::Constant, ..self.clone() };
         let found = simple.search(context, network, width, seed, &|_| {});
@@ -72,7 +83,10 @@ impl Mcbo {
             (plan.intervention(problem, &point), upper)
         });
         let bounds: Vec<(Intervention, f64)> = bounds.collect();
-        let best = bounds.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best });
+        // What has no value could be anything.
+        let bounds =
+            bounds.into_iter().map(|(at, upper)| (at, if upper.is_nan() { f64::INFINITY } else { upper }));
+        let best = bounds.reduce(|best, next| if next.1 > best.1 { next } else { best });
         let (optimistic, upper) = best.unwrap_or_else(|| (intervention.clone(), f64::INFINITY));
         Certificate { width, lower, upper, optimistic }
     }
@@ -98,7 +112,9 @@ fn worst(problem: &Problem, network: &Network, intervention: &Intervention, widt
             extreme(network, &plan, spread(&plan, &constant, &point), -width, true, seed).1
         })
         .collect();
-    starts.into_iter().fold(f64::INFINITY, f64::min)
+    starts
+        .into_iter()
+        .fold(f64::INFINITY, |low, next| if next.is_nan() { f64::NEG_INFINITY } else { low.min(next) })
 }
 
 fn clairvoyant(problem: &Problem, network: &Network, choice: &Choice) -> Plan {

@@ -143,13 +143,15 @@ impl Strategy for Mcbo {
             return Ok(Suggestion { warnings, ..suggestion });
         };
         memory.last = Some(chosen.intervention.clone());
+        let predicted = network.forecast(problem, &chosen.intervention, seed);
+        warnings.extend(network.undefined(problem, &chosen.intervention, &predicted).map(Warning::Model));
         let plan = Plan::new(problem, &network, &chosen.choice, self.optimism);
         Ok(Suggestion {
             intervention: chosen.intervention.clone(),
             strategy: self.name().into(),
-            acquisition: Some(chosen.value),
+            acquisition: Some(chosen.value).filter(|value| value.is_finite()),
             beta: Some(beta),
-            predicted: network.forecast(problem, &chosen.intervention, seed),
+            predicted,
             optimistic: network.optimistic_values(problem, &plan, &chosen.point, beta, seed),
             warnings,
             memory,

@@ -30,12 +30,13 @@ impl Criterion {
         }
     }
 
-    /// The worth of draws of the expected reward.
+    /// The worth of draws of the expected reward; none where a formula has no value.
     fn worth(self, mut draws: Vec<f64>) -> f64 {
-        match self {
+        let worth = match self {
             Criterion::Mean => draws.iter().sum::<f64>() / draws.len() as f64,
             Criterion::Lower => quantile(&mut draws, LOWER_QUANTILE),
-        }
+        };
+        if worth.is_nan() { f64::NEG_INFINITY } else { worth }
     }
 }
 
@@ -98,9 +99,11 @@ impl Mcbo {
         let best = all.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let intervention =
             best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
+        let predicted = network.forecast(problem, &intervention, seed);
+        let undefined = network.undefined(problem, &intervention, &predicted);
         Ok(Recommendation {
-            predicted: network.forecast(problem, &intervention, seed),
-            warnings: network.warnings().iter().cloned().map(Warning::Model).collect(),
+            warnings: network.warnings().iter().cloned().chain(undefined).map(Warning::Model).collect(),
+            predicted,
             criterion,
             intervention,
             network,

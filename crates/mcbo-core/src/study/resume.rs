@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Study, StudyError, Trial};
+use super::{Study, StudyError, Trial, TrialState};
 use crate::data::{Data, DataError, Observation, check_intervention};
 use crate::strategy::{Memory, Suggestion};
 use crate::{Intervention, Problem};
@@ -124,8 +124,11 @@ impl Study {
             for forecast in &mut suggestion.predicted {
                 forecast.node = changed.nodes[forecast.node];
             }
-            check_intervention(&problem, &suggestion.intervention)
-                .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
+            // What could not be done says nothing against ranges that leave it out.
+            if trial.state != TrialState::Failed {
+                check_intervention(&problem, &suggestion.intervention)
+                    .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
+            }
         }
         let mut order: Vec<(usize, usize)> = Vec::new();
         order.extend(self.places.iter().enumerate().filter_map(|(trial, place)| Some(((*place)?, trial))));

@@ -103,6 +103,7 @@ fn is_bad_input(error: &StoreError) -> bool {
         | Of::Study(_)
         | Of::Twice { .. }
         | Of::Rows(_)
+        | Of::KnownRows(_)
         | Of::Change(_)
         | Of::NotProposed { .. } => true,
         _ => false,

@@ -4,7 +4,36 @@ use mcbo_core::{
     Certificate, Criterion, Forecast, Intervention, NodeSummary, Noise, Problem, Recommendation, Suggestion,
     Trial, Warning, slot_name,
 };
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
+
+/// An object as it is written: every name with its value, in order, and none twice.
+pub struct Pairs(pub Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Pairs;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+                let mut pairs: Vec<(String, Value)> = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                    if pairs.iter().any(|(known, _)| *known == name) {
+                        return Err(serde::de::Error::custom(format!("{name:?} stands there twice")));
+                    }
+                    pairs.push((name, value));
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
 
 /// A node's numbers: one by itself, those of a vector node as an array.
 fn components(problem: &Problem, node: usize, values: impl Iterator<Item = Value>) -> Value {

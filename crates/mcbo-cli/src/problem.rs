@@ -49,9 +49,10 @@ pub fn text(file: &str) -> std::io::Result<(String, String)> {
 /// Bad input if it cannot be read.
 pub fn data(file: &str) -> Result<String, BadInput> {
     let hint = "check the name and the permissions; data must be UTF-8 text";
-    text(file)
-        .map(|(_, text)| text)
-        .map_err(|error| BadInput::new(format!("cannot read {file}: {error}"), hint))
+    let (_, text) =
+        text(file).map_err(|error| BadInput::new(format!("cannot read {file}: {error}"), hint))?;
+    // Some programs begin a text with a mark that says it is one.
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 
 fn unreadable(file: &str, error: &std::io::Error) -> BadInput {

@@ -46,7 +46,7 @@ impl Strategies for Known {
 /// # Errors
 /// If none is, and this system has no place for data.
 pub fn address(storage: &Storage) -> Result<String> {
-    if let Some(url) = &storage.storage {
+    if let Some(url) = storage.storage.as_ref().filter(|url| !url.is_empty()) {
         return Ok(url.clone());
     }
     let file = default_file()?;
@@ -78,7 +78,7 @@ fn url_of(file: &Path) -> String {
     format!("sqlite://{path}")
 }
 
-/// Opens the store that is asked for.
+/// Opens the store that is asked for, and makes it if there is none.
 ///
 /// # Errors
 /// If it cannot be opened.
@@ -86,12 +86,29 @@ pub fn open(storage: &Storage) -> Result<Store> {
     Ok(Store::open(&address(storage)?)?.with_strategies(Known))
 }
 
+/// Opens the store that is asked for; none is made by a command that only wants to look.
+///
+/// # Errors
+/// If it cannot be opened or there is none.
+pub fn existing(storage: &Storage) -> Result<Store> {
+    let url = address(storage)?;
+    let file = url.strip_prefix("sqlite://").filter(|rest| !rest.contains(['?', '%']));
+    if file.is_some_and(|file| !Path::new(file).exists()) {
+        return Err(BadInput::new(
+            format!("there are no studies at {url}"),
+            "check --storage and MCBO_STORAGE; `mcbo new NAME --problem FILE` begins the first study",
+        )
+        .into());
+    }
+    Ok(Store::open(&url)?.with_strategies(Known))
+}
+
 /// Opens a study of the store that is asked for.
 ///
 /// # Errors
 /// If there is none, or the store cannot be opened.
 pub fn study(storage: &Storage, name: &str) -> Result<StoredStudy> {
-    Ok(open(storage)?.open_study(name)?)
+    Ok(existing(storage)?.open_study(name)?)
 }
 
 /// What a new study is made with.

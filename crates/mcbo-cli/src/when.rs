@@ -18,7 +18,8 @@ pub fn relative(milliseconds: i64, now: i64) -> String {
     let seconds = (milliseconds.saturating_sub(now)) as f64 / 1000.0;
     let size = seconds.abs();
     let text = match size {
-        s if s < 45.0 => return "just now".into(),
+        s if s < 45.0 && seconds <= 0.0 => return "just now".into(),
+        s if s < 45.0 => return "in a moment".into(),
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),
         s if s < 1.5 * 86_400.0 => format!("{:.0} h", s / 3600.0),
         s => format!("{:.0} days", s / 86_400.0),

@@ -94,7 +94,7 @@ pub enum StoreError {
     },
     /// A name that is not fit for a study.
     #[error(
-        "{name:?} cannot be the name of a study; hint: 1 to 200 characters, no control characters, no blank at either end"
+        "{name:?} cannot be the name of a study; hint: 1 to 200 characters, no control characters, no blank at either end, no dash at the beginning"
     )]
     BadName {
         /// The name.
@@ -123,6 +123,9 @@ pub enum StoreError {
     /// Rows that cannot be added. None was.
     #[error("{}", row_faults(.0))]
     Rows(Vec<RowError>),
+    /// Rows that the study has already, by their places from 0. None was added.
+    #[error("{} of the rows are there already, so none was added; hint: add them once more on purpose, or only the new ones", .0.len())]
+    KnownRows(Vec<usize>),
     /// The new problem does not fit the study.
     #[error(transparent)]
     Change(#[from] ChangeError),

@@ -48,5 +48,5 @@ pub use event::Row;
 pub use fold::Record;
 pub use store::{Options, Store, Summary};
 pub use strategies::{Basic, Strategies, StrategyOptions};
-pub use study::{LEASE, StoredStudy};
+pub use study::{Known, LEASE, StoredStudy};
 pub use view::{Entry, Recomputed, Status, StoredTrial};

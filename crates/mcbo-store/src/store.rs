@@ -128,7 +128,12 @@ impl Store {
         problem_toml: &str,
         options: &Options,
     ) -> Result<StoredStudy, StoreError> {
-        if name.is_empty() || name.trim() != name || name.len() > 200 || name.chars().any(char::is_control) {
+        if name.is_empty()
+            || name.starts_with('-')
+            || name.trim() != name
+            || name.len() > 200
+            || name.chars().any(char::is_control)
+        {
             return Err(StoreError::BadName { name: name.to_owned() });
         }
         let problem = Problem::from_toml(problem_toml)?;
@@ -179,7 +184,10 @@ impl Store {
             return Ok(StoredStudy::new(self.shared.clone(), id, name));
         }
         drop(transaction);
-        let known = self.studies()?.into_iter().map(|study| study.name).collect();
+        let mut known: Vec<String> = self.studies()?.into_iter().map(|study| study.name).collect();
+        // The nearest first, and not more than one can read.
+        known.sort_by_key(|other| (!other.eq_ignore_ascii_case(name), other.len().abs_diff(name.len())));
+        known.truncate(12);
         Err(StoreError::NoStudy { name: name.to_owned(), known })
     }
 

@@ -159,23 +159,48 @@ impl StoredStudy {
     /// # Errors
     /// Every row that does not fit, with its place.
     pub fn add(&mut self, rows: &[Row]) -> Result<(), StoreError> {
+        self.add_with(rows, Known::Take).map(|_| ())
+    }
+
+    /// The same, with a word on rows that the study has already: a trial in which the same was done and the same was
+    /// measured. Says how many rows were added.
+    ///
+    /// # Errors
+    /// As [`Self::add`], and [`StoreError::KnownRows`].
+    pub fn add_with(&mut self, rows: &[Row], known: Known) -> Result<usize, StoreError> {
         self.change(|change| {
             let problem = change.fold.study.problem().clone();
-            let (good, faults) = checked(&problem, rows);
+            let (mut good, faults) = checked(&problem, rows);
             if !faults.is_empty() {
                 return Err(StoreError::Rows(faults));
             }
+            let mut rows = rows.to_vec();
+            if known != Known::Take {
+                let there = change.fold.study.data().observations();
+                let is_known: Vec<bool> =
+                    good.iter().map(|row| there.iter().any(|old| repeats(row, old))).collect();
+                if known == Known::Refuse && is_known.contains(&true) {
+                    let places =
+                        is_known.iter().enumerate().filter(|(_, known)| **known).map(|(place, _)| place);
+                    return Err(StoreError::KnownRows(places.collect()));
+                }
+                let mut keep = is_known.iter().map(|known| !known);
+                rows.retain(|_| keep.next().unwrap_or(true));
+                let mut keep = is_known.iter().map(|known| !known);
+                good.retain(|_| keep.next().unwrap_or(true));
+            }
             if rows.is_empty() {
-                return Ok(());
+                return Ok(0);
             }
             let explicit =
                 rows.iter().zip(&good).map(|(row, good)| row.clone().explicit(&problem, &good.intervention));
             let event = Event::Added(Added { rows: explicit.collect() });
+            let count = good.len();
             for observation in good {
                 change.fold.add(observation, change.at)?;
             }
             change.note(event);
-            Ok(())
+            Ok(count)
         })
     }
 
@@ -308,6 +333,24 @@ impl StoredStudy {
             None => Err(self.bad_event(1, "the log is empty".into())),
         }
     }
+}
+
+/// What to do with rows that a study has already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// Add them once more: they are repeated measurements.
+    Take,
+    /// Leave them out.
+    Skip,
+    /// Add nothing and say which they are.
+    Refuse,
+}
+
+/// Whether a row says nothing that an observation does not say.
+fn repeats(row: &Observation, old: &Observation) -> bool {
+    // The values of nodes that were set are filled in when a row is taken.
+    let mut values = row.values.iter().zip(&old.values);
+    old.intervention == row.intervention && values.all(|(new, old)| new.is_none() || new == old)
 }
 
 /// Rows that fit the problem, and those that do not.

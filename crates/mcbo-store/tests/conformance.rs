@@ -30,6 +30,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("identical_and_conflicting_tells", mistakes::identical_and_conflicting_tells),
     ("bad_tells", mistakes::bad_tells),
     ("bad_rows", mistakes::bad_rows),
+    ("known_rows", mistakes::known_rows),
     ("bad_studies", mistakes::bad_studies),
     ("failing_statements", faults::failing_statements),
     ("failing_creation", faults::failing_creation),

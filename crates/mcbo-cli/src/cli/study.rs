@@ -158,8 +158,11 @@ pub struct Add {
     /// Take the good rows and leave out the bad ones
     #[arg(long)]
     pub skip_bad: bool,
-    /// Take rows that the study has already once more
+    /// Leave out rows that the study has already
     #[arg(long)]
+    pub only_new: bool,
+    /// Take rows that the study has already once more
+    #[arg(long, conflicts_with = "only_new")]
     pub again: bool,
     #[command(flatten)]
     pub storage: Storage,

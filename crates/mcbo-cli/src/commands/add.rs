@@ -3,8 +3,7 @@
 mod table;
 
 use anyhow::Result;
-use mcbo_core::Study;
-use mcbo_store::Row;
+use mcbo_store::{Known, Row, StoreError};
 
 use crate::cli::Add;
 use crate::exit::ExitCode;
@@ -14,50 +13,79 @@ use crate::{problem, store, words};
 
 use table::Rows;
 
+/// More rows than this, and every suggestion takes its time.
+const MANY: usize = 2000;
+
 /// Takes the rows of a file: all, or none unless told otherwise.
 pub fn run(arguments: &Add) -> Result<ExitCode> {
-    let text = problem::data(&arguments.csv)?;
+    let (file, text) = (&arguments.csv, problem::data(&arguments.csv)?);
     let mut study = store::study(&arguments.storage, &arguments.study)?;
-    let state = study.study()?;
-    let Rows { rows, mut bad, skipped } = table::read(state.problem(), &text)?;
-    let plain: Vec<Row> = rows.iter().map(|(_, row)| row.clone()).collect();
-    let faults = study.check(&plain)?;
-    bad.extend(faults.iter().map(|fault| (rows[fault.index].0, fault.fault.to_string())));
+    let Rows { rows, mut bad, skipped } = table::read(study.study()?.problem(), &text)
+        .map_err(|(message, hint)| BadInput::new(format!("{file}: {message}"), hint))?;
+    let (lines, mut good): (Vec<u64>, Vec<Row>) = rows.into_iter().unzip();
+    let faults = study.check(&good)?;
+    bad.extend(faults.iter().map(|fault| (lines[fault.index], fault.fault.to_string())));
     bad.sort();
     let talk = Talk::new(arguments.storage.quiet);
     if !bad.is_empty() && !arguments.skip_bad {
-        return Err(refused(&arguments.csv, &bad).into());
+        return Err(refused(file, &bad).into());
     }
     for (line, fault) in &bad {
         talk.warning(&format!("line {line} is left out: {fault}"));
     }
-    let good: Vec<Row> = plain
-        .into_iter()
-        .enumerate()
-        .filter(|(index, _)| !faults.iter().any(|fault| fault.index == *index))
-        .map(|(_, row)| row)
-        .collect();
+    let mut lines = lines;
+    for fault in faults.iter().rev() {
+        good.remove(fault.index);
+        lines.remove(fault.index);
+    }
+    if skipped > 0 {
+        talk.note(&format!(
+            "skipped {} of trials that are pending or have failed",
+            words::count(skipped, "row")
+        ));
+    }
     if good.is_empty() {
         return Err(BadInput::new(
-            format!("{} has no row to add", arguments.csv),
-            "it needs a line of column names and a line for every experiment",
+            format!("{file} has no row to add"),
+            "it needs a line of column names and a line for every experiment that was measured",
         )
         .into());
     }
-    if !arguments.again && good.iter().all(|row| is_known(&state, row)) {
-        return Err(BadInput::new(
-            format!("the study has all {} already; none was added", words::count(good.len(), "row")),
-            "--again adds them once more, as repeated measurements",
-        )
-        .into());
-    }
-    study.add(&good)?;
+    let known = match (arguments.again, arguments.only_new) {
+        (true, _) => Known::Take,
+        (_, true) => Known::Skip,
+        _ => Known::Refuse,
+    };
+    let added = match study.add_with(&good, known) {
+        Err(StoreError::KnownRows(places)) => return Err(known_already(file, &lines, &places).into()),
+        added => added?,
+    };
     let name = words::argument(study.name());
-    talk.note(&format!("{} added to study {name}", words::count(good.len(), "row")));
-    if skipped > 0 {
-        talk.note(&format!("skipped {} of trials that are not complete", words::count(skipped, "row")));
+    talk.note(&format!("{} added to study {name}", words::count(added, "row")));
+    if added < good.len() {
+        talk.note(&format!("{} there already", words::count(good.len() - added, "row")));
+    }
+    let all = study.status()?.complete;
+    if all > MANY {
+        talk.warning(&format!(
+            "the study has {all} trials; hint: the time for a suggestion grows with their cube, so a few hundred that tell \
+             most are better"
+        ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lines that say nothing new.
+fn known_already(file: &str, lines: &[u64], places: &[usize]) -> BadInput {
+    const SHOWN: usize = 10;
+    let shown: Vec<String> = places.iter().take(SHOWN).map(|&place| lines[place].to_string()).collect();
+    let more = if places.len() > SHOWN { ", ..." } else { "" };
+    let what =
+        if places.len() == lines.len() { "all rows of it".into() } else { words::count(places.len(), "row") };
+    BadInput::new(
+        format!("the study has {what} already, so none of {file} was added: line {}{more}", shown.join(", ")),
+        "--only-new adds the others; --again adds all, as repeated measurements",
+    )
 }
 
 /// Every bad row with its line.
@@ -74,15 +102,4 @@ fn refused(file: &str, bad: &[(u64, String)]) -> BadInput {
         format!("{count}, so none of {file} was added\n{}", lines.join("\n")),
         "mend them, or take the good rows with --skip-bad",
     )
-}
-
-/// Whether a trial of the study says the same: what was done, and what came of it.
-fn is_known(study: &Study, row: &Row) -> bool {
-    let Ok(observation) = row.observation(study.problem()) else { return false };
-    study.data().observations().iter().any(|other| {
-        let told = observation.values.iter().zip(&other.values);
-        // The values of nodes that were set are filled in when a row is taken.
-        other.intervention == observation.intervention
-            && told.into_iter().all(|(new, old)| new.is_none() || new == old)
-    })
 }

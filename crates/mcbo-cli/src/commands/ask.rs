@@ -18,7 +18,7 @@ use crate::{json, show, store, when, words};
 pub fn run(arguments: &Ask) -> Result<ExitCode> {
     let worker = arguments.worker.name();
     let mut study = store::study(&arguments.storage, &arguments.study)?.with_lease(arguments.worker.lease());
-    let before = study.status()?.trials;
+    let before = study.trials()?;
     let mut trials = super::with_threads(arguments.threads, || Ok(study.ask(&worker, arguments.count)?))?;
     trials.sort_by_key(|trial| trial.trial.number);
     let talk = Talk::new(arguments.storage.quiet);
@@ -35,11 +35,16 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
             out.flush()?;
         }
         let number = trial.trial.number;
-        if number <= before {
-            let since = when::relative(trial.record.asked, when::now());
-            talk.note(&format!(
-                "trial {number} is under way already, asked for {since}; `mcbo ask --count` gives more at once"
-            ));
+        if let Some(earlier) = before.get(number - 1) {
+            let since = when::relative(earlier.record.asked, when::now());
+            talk.note(&match &earlier.record.worker {
+                Some(other) if *other != worker => {
+                    format!("trial {number} was under way at {other} since {since}, who did not tell it in time")
+                }
+                _ => format!(
+                    "trial {number} is under way already, asked for {since}; `mcbo ask --count` gives more at once"
+                ),
+            });
         }
         for warning in &suggestion.warnings {
             talk.warning(&warning.to_string());
@@ -94,7 +99,7 @@ fn reason(study: &Study, suggestion: &Suggestion) -> String {
     };
     let mut text = format!("Why: the model expects {node} = {}", value(expected[0]));
     match (suggestion.acquisition, suggestion.beta) {
-        (Some(acquisition), Some(_)) if suggestion.strategy == "mcbo" => {
+        (Some(acquisition), Some(_)) if suggestion.strategy == "mcbo" && acquisition > expected[0] => {
             let reach = match problem.direction() {
                 Direction::Maximize => "as much as",
                 Direction::Minimize => "as little as",
@@ -104,7 +109,7 @@ fn reason(study: &Study, suggestion: &Suggestion) -> String {
                 value(acquisition)
             ));
         }
-        _ => text.push_str(&format!(" here; {} thinks it most worth trying.", suggestion.strategy)),
+        _ => text.push_str(&format!(" here, and {} finds nothing more worth trying.", suggestion.strategy)),
     }
     if let Some((trial, reward)) = best {
         text.push_str(&format!(" The best measured so far is {}, in trial {}.", value(reward), trial.number));

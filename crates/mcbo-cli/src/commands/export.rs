@@ -15,6 +15,8 @@ use crate::{json, store, when};
 pub const ABOUT: [&str; 7] = ["trial", "state", "strategy", "worker", "asked", "told", "reason"];
 /// The column of the reward, in the direction of improvement.
 pub const REWARD: &str = "reward";
+/// Stands before the names of columns that `mcbo add` is not to read.
+pub const ASIDE: char = '#';
 
 /// Prints all trials.
 pub fn run(arguments: &Export) -> Result<ExitCode> {
@@ -47,11 +49,14 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
     let settable: Vec<(usize, usize)> =
         components(problem).filter(|(node, _)| problem.nodes()[*node].hard.is_some()).collect();
     let mut writer = csv::Writer::from_writer(out);
-    let mut header: Vec<String> = ABOUT.map(String::from).to_vec();
+    // A node or an action may have the name of a column that is about the trial.
+    let taken = |name: &str| problem.node_index(name).is_some() || problem.action_index(name).is_some();
+    let about = |name: &str| if taken(name) { format!("{ASIDE}{name}") } else { name.to_owned() };
+    let mut header: Vec<String> = ABOUT.map(about).to_vec();
     header.extend(settable.iter().map(|&(node, component)| set_column(problem, node, component)));
     header.extend(problem.actions().iter().map(|action| action.name.clone()));
     header.extend(components(problem).map(|(node, component)| slot_name(problem, node, component)));
-    header.push(REWARD.into());
+    header.push(about(REWARD));
     writer.write_record(&header)?;
     for StoredTrial { trial, record, .. } in &trials {
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));

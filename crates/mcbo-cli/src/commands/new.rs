@@ -4,22 +4,34 @@ use anyhow::Result;
 
 use crate::cli::New;
 use crate::exit::ExitCode;
+use crate::failure::BadInput;
+use crate::run::kept;
 use crate::talk::Talk;
 use crate::{problem, store, words};
 
 /// Makes the study and says how to go on.
 pub fn run(arguments: &New) -> Result<ExitCode> {
     let options = store::options(&arguments.chooser)?;
+    if kept::is_unnamed(&arguments.study) {
+        return Err(BadInput::new(
+            format!("{:?} is a name for runs that have none", arguments.study),
+            "choose a name that does not begin with run/",
+        )
+        .into());
+    }
     let (text, problem) = problem::read_text(&arguments.problem)?;
     let mut study = store::open(&arguments.storage)?.create(&arguments.study, &text, &options)?;
     let talk = Talk::new(arguments.storage.quiet);
     for warning in problem.warnings() {
         talk.warning(&warning.to_string());
     }
-    let (name, design) = (words::argument(study.name()), words::count(study.status()?.initial, "trial"));
-    talk.note(&format!(
-        "study {name}: {}; the first {design} spread over everything that can be chosen\nnext: mcbo ask {name}",
-        words::objective(&problem)
-    ));
+    let (name, objective) = (words::argument(study.name()), words::objective(&problem));
+    let design = match study.status()?.initial {
+        0 => String::new(),
+        count => {
+            format!("; the first {} spread over everything that can be chosen", words::count(count, "trial"))
+        }
+    };
+    talk.note(&format!("study {name}: {objective}{design}\nnext: mcbo ask {name}"));
     Ok(ExitCode::SUCCESS)
 }

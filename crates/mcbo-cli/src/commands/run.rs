@@ -65,13 +65,16 @@ fn book(arguments: &Run, talk: &Talk) -> Result<Book> {
     match (&arguments.study, &arguments.exec, file) {
         (Some(name), _, file) => {
             let store = store::open(&arguments.storage)?;
-            match (store.open_study(name), file) {
-                (Ok(study), file) => keep(agreeing(study, arguments, file.as_ref().map(|(text, _)| text))?),
-                (Err(StoreError::NoStudy { .. }), Some((text, _))) => {
-                    keep(store.create(name, &text, &options)?)
-                }
-                (Err(error), _) => Err(error.into()),
-            }
+            let text = file.map(|(text, _)| text);
+            let opened = match (store.open_study(name), &text) {
+                (Err(StoreError::NoStudy { .. }), Some(text)) => match store.create(name, text, &options) {
+                    // Another program was faster.
+                    Err(StoreError::StudyExists { .. }) => store.open_study(name),
+                    created => created,
+                },
+                (opened, _) => opened,
+            };
+            keep(agreeing(opened?, arguments, text.as_ref())?)
         }
         (None, Some(command), Some((text, problem))) => {
             let name = kept::name_of(&problem, &text, command, &options);

@@ -15,7 +15,10 @@ use crate::{store, when};
 
 /// Lists the studies of a store.
 pub fn run(arguments: &Studies) -> Result<ExitCode> {
-    let all = store::open(&arguments.storage)?.studies()?;
+    // Somebody who has no studies yet is no mistake; a place without any, that was named, is.
+    let storage = &arguments.storage;
+    let named = storage.storage.is_some();
+    let all = if named { store::existing(storage) } else { store::open(storage) }?.studies()?;
     let count = all.len();
     let shown: Vec<Summary> =
         all.into_iter().filter(|study| arguments.all || !is_unnamed(&study.name)).collect();

@@ -7,9 +7,10 @@ use serde_json::Value;
 use crate::cli::Tell;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
+use crate::json::{self, Pairs};
 use crate::number::plain;
 use crate::talk::Talk;
-use crate::{json, problem, store, words};
+use crate::{problem, store, words};
 
 /// Takes the values, or that there are none.
 pub fn run(arguments: &Tell) -> Result<ExitCode> {
@@ -66,9 +67,11 @@ fn from_words(words: &[String]) -> Result<Vec<(String, Vec<f64>)>, BadInput> {
 /// An object of node values; `null` is not measured.
 fn from_json(text: &str) -> Result<Vec<(String, Vec<f64>)>, BadInput> {
     let hint = "write an object of node values, as in {\"taste\": 7.1, \"leaf\": [0.2, 1.4]}";
-    let object = match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => object,
-        Ok(_) => return Err(BadInput::new("the values are not a JSON object", hint)),
+    let object = match serde_json::from_str::<Pairs>(text) {
+        Ok(Pairs(object)) => object,
+        Err(error) if error.is_data() => {
+            return Err(BadInput::new(format!("the values are not a JSON object: {error}"), hint));
+        }
         Err(error) => return Err(BadInput::new(format!("the values are not JSON: {error}"), hint)),
     };
     let mut values = Vec::new();
@@ -78,6 +81,12 @@ fn from_json(text: &str) -> Result<Vec<(String, Vec<f64>)>, BadInput> {
         };
         match &value {
             Value::Null => {}
+            // Components that were not measured leave the others to be told by their own names.
+            Value::Array(all) if all.contains(&Value::Null) => {
+                for (component, value) in all.iter().enumerate().filter(|(_, value)| !value.is_null()) {
+                    values.push((format!("{name}[{component}]"), vec![number(value)?]));
+                }
+            }
             Value::Array(all) => {
                 values.push((name.clone(), all.iter().map(number).collect::<Result<Vec<f64>, BadInput>>()?));
             }

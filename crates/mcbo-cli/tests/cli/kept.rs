@@ -175,3 +175,35 @@ fn what_does_not_agree_with_the_study_is_refused() {
     std::fs::write(at.join("p.toml"), PROBLEM.replace("name = \"well\"", "name = \"spring\"")).unwrap();
     assert!(run(&[]).with_code(2).stderr.contains("mcbo update s --problem p.toml"));
 }
+
+#[cfg(unix)]
+#[test]
+fn programs_beside_one_another_lose_nothing() {
+    let directory = with_file("p.toml", PROBLEM);
+    let at = directory.path();
+    // A slow one that measures, and one that breaks, under the same name.
+    let run = |program: &str| {
+        let arguments =
+            ["run", "p.toml", "--study", "s", "--initial", "1", "--rounds", "0", "-q", "--exec", program];
+        command(at).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut slow = run("sleep 1; echo '{\"x\": 1, \"y\": 7}'");
+    std::thread::sleep(Duration::from_millis(400));
+    run("exit 9").wait().unwrap();
+    slow.wait().unwrap();
+    let first = trials(at, "s").remove(0);
+    assert_eq!((&first["state"], &first["values"]["y"]), (&"complete".into(), &Value::from(7.0)));
+    // Two broken ones come to an end, each after five failures of its own.
+    let broken = ["run", "p.toml", "--study", "b", "--exec", "exit 3", "-q", "--worker"];
+    let run = |worker: &str| {
+        command(at).args(broken).arg(worker).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut both = [run("a"), run("b")];
+    assert!(both.iter_mut().all(|run| run.wait().unwrap().code() == Some(1)));
+    assert!(trials(at, "b").len() <= 10);
+    // What somebody has asked for by hand is left to them.
+    mcbo_in(at, &["new", "h", "--problem", "p.toml", "--initial", "2"]).with_code(0);
+    mcbo_in(at, &["ask", "h"]).with_code(0);
+    mcbo_in(at, &["run", "--study", "h", "--rounds", "0", "-q"]).with_code(0);
+    mcbo_in(at, &["tell", "h", "1", "x=1", "y=1"]).with_code(0);
+}

@@ -166,9 +166,14 @@ fn bad_values_change_nothing() {
     }
     let done = mcbo_in(at, &["tell", "lab", &set, "z=99", "y=1"]).with_code(2);
     assert!(done.stderr.contains("z was set to"), "{}", done.stderr);
-    for (text, message) in
-        [("[1]", "not a JSON object"), ("{", "not JSON"), ("{\"x\": \"1\"}", "is not a number")]
-    {
+    let bad = [
+        ("[1]", "not a JSON object"),
+        ("{", "not JSON"),
+        ("{\"x\": \"1\"}", "is not a number"),
+        ("{\"x\": 1, \"x\": 2}", "stands there twice"),
+        ("{\"leaf\": [1, 2], \"leaf[0]\": 3}", "is given twice"),
+    ];
+    for (text, message) in bad {
         std::fs::write(at.join("bad.json"), text).unwrap();
         let done = mcbo_in(at, &["tell", "lab", &free, "--json", "bad.json"]).with_code(2);
         assert!(done.stderr.contains(message), "{text}: {}", done.stderr);
@@ -182,19 +187,35 @@ fn bad_values_change_nothing() {
 }
 
 #[test]
-fn failed_trials_stay_failed() {
+fn failed_trials_are_not_proposed_again() {
     let directory = lab();
     let at = directory.path();
     let first = asked(at, &[]);
     mcbo_in(at, &["tell", "lab", "1", "--failed", "the pump broke"]).with_code(0);
     mcbo_in(at, &["tell", "lab", "1", "--failed"]).with_code(0);
-    let done = mcbo_in(at, &["tell", "lab", "1", "x=1"]).with_code(2);
-    assert!(done.stderr.contains("trial 1 is failed already"), "{}", done.stderr);
     let trial = export(at)["trials"][0].clone();
     assert_eq!((&trial["state"], &trial["error"]), (&"failed".into(), &"the pump broke".into()));
     let next = asked(at, &[]);
     assert_eq!(next[0]["trial"], 2);
     assert_ne!(next[0]["intervention"], first[0]["intervention"]);
+    // A range that leaves out what could not be done is a natural consequence.
+    let a = first[0]["intervention"]["actions"]["a"].as_f64().unwrap();
+    let narrow = if a > 0.5 { format!("[0, {}]", a / 2.0) } else { format!("[{}, 1]", (1.0 + a) / 2.0) };
+    let changed = PROBLEM.replace("range = [0, 1]", &format!("range = {narrow}"));
+    std::fs::write(at.join("narrow.toml"), changed).unwrap();
+    mcbo_in(at, &["tell", "lab", "2", "--failed"]).with_code(0);
+    mcbo_in(at, &["update", "lab", "--problem", "narrow.toml"]).with_code(0);
+    mcbo_in(at, &["update", "lab", "--problem", "p.toml"]).with_code(0);
+    // It gave something after all.
+    tell(at, &first[0]).with_code(0);
+    let trial = export(at)["trials"][0].clone();
+    assert_eq!((&trial["state"], &trial["error"]), (&"complete".into(), &Value::Null));
+    let done = mcbo_in(at, &["tell", "lab", "1", "--failed"]).with_code(2);
+    assert!(
+        done.stderr.contains("only a trial that has no values can be marked as failed"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -253,11 +274,26 @@ fn tables_are_added_whole_or_not_at_all() {
         done.stderr
     );
     assert_eq!(export(at)["trials"].as_array().unwrap().len(), 1);
-    // The same file again would double everything.
+    // The same file again would double everything; a file that grows would double its beginning.
     let done = mcbo_in(at, &["add", "lab", "--csv", "t.csv", "--skip-bad"]).with_code(2);
-    assert!(done.stderr.contains("--again"), "{}", done.stderr);
+    assert!(done.stderr.contains("the study has all rows of it already"), "{}", done.stderr);
+    let grown = "a,x,leaf[0],leaf[1],do(z),y\n0.5,1,2,3,,4\n0.6,1,2,3,,4\n";
+    std::fs::write(at.join("grown.csv"), grown).unwrap();
+    let done = mcbo_in(at, &["add", "lab", "--csv", "grown.csv"]).with_code(2);
+    assert!(
+        done.stderr.contains("the study has 1 row already") && done.stderr.contains("line 2\n"),
+        "{}",
+        done.stderr
+    );
+    mcbo_in(at, &["add", "lab", "--csv", "grown.csv", "--only-new"]).with_code(0);
+    assert_eq!(export(at)["trials"].as_array().unwrap().len(), 2);
+    mcbo_in(at, &["add", "lab", "--csv", "grown.csv", "--again"]).with_code(0);
+    assert_eq!(export(at)["trials"].as_array().unwrap().len(), 4);
     for (text, message) in [
-        ("", "the file is empty"),
+        ("", "t.csv: it is empty"),
+        ("\n\na;y\n0,5;1\n", "a is \"0,5\", which is not a number\n  hint: write a decimal point"),
+        ("state,a,y\nComplete,0.5,1\n", "state is \"Complete\""),
+        ("state,a,y\nfailed,0.5,1\n", "skipped 1 row of trials that are pending"),
         ("a,a\n", "both named \"a\""),
         ("a,wat\n1,2\n", "no node and no action is named \"wat\""),
         ("a,y\n", "no row to add"),
@@ -266,7 +302,7 @@ fn tables_are_added_whole_or_not_at_all() {
         let done = mcbo_in(at, &["add", "lab", "--csv", "t.csv"]).with_code(2);
         assert!(done.stderr.contains(message), "{text:?}: {}", done.stderr);
     }
-    assert_eq!(export(at)["trials"].as_array().unwrap().len(), 1);
+    assert_eq!(export(at)["trials"].as_array().unwrap().len(), 4);
 }
 
 #[test]
@@ -333,6 +369,17 @@ fn names_and_addresses_that_do_not_work() {
     mcbo_in(at, &["new", "y", "--problem", "nowhere.toml"]).with_code(2);
     mcbo_in(at, &["new", "y", "--problem", "p.toml", "--strategy", "random", "--beta", "1"]).with_code(2);
     mcbo_in(at, &["studies", "--storage", "mysql://x"]).with_code(2);
+    for call in [["status", "lab"], ["ask", "lab"], ["studies", "--json"]] {
+        let nowhere = mcbo_in(at, &[&call[..], &["--storage", "sqlite://typo.sqlite"]].concat()).with_code(2);
+        assert!(
+            nowhere.stderr.contains("there are no studies at sqlite://typo.sqlite"),
+            "{}",
+            nowhere.stderr
+        );
+    }
+    assert!(!at.join("typo.sqlite").exists());
+    mcbo_in(at, &["new", "-x", "--problem", "p.toml"]).with_code(2);
+    mcbo_in(at, &["new", "run/x", "--problem", "p.toml"]).with_code(2);
     let url = format!("sqlite://{}/p.toml", at.display());
     let not_ours = mcbo_in(at, &["studies", "--storage", &url]).with_code(2);
     assert!(not_ours.stderr.contains("is not an SQLite database"), "{}", not_ours.stderr);
@@ -424,4 +471,46 @@ range = [0, 1]
         let took = start.elapsed();
         assert!(took.as_secs() < seconds, "{arguments:?} took {took:?}");
     }
+}
+
+#[test]
+fn names_of_columns_may_be_names_of_nodes() {
+    let directory = with_file(
+        "p.toml",
+        "maximize = \"reward\"\n[nodes.state]\nactions = [\"worker\"]\n[nodes.reward]\nparents = [\"state\"]\n[actions.worker]\nrange = [0, 1]\n",
+    );
+    let at = directory.path();
+    for name in ["lab", "copy"] {
+        mcbo_in(at, &["new", name, "--problem", "p.toml"]).with_code(0);
+    }
+    mcbo_in(at, &["ask", "lab"]).with_code(0);
+    mcbo_in(at, &["tell", "lab", "1", "state=0.5", "reward=2"]).with_code(0);
+    let table = mcbo_in(at, &["export", "lab"]).with_code(0).stdout;
+    assert!(table.starts_with("trial,#state,strategy,#worker,"), "{table}");
+    std::fs::write(at.join("t.csv"), table).unwrap();
+    mcbo_in(at, &["add", "copy", "--csv", "t.csv"]).with_code(0);
+    let copy = mcbo_in(at, &["export", "copy", "--format", "json"]).with_code(0).json().remove(0);
+    assert_eq!(copy["trials"][0]["values"], export(at)["trials"][0]["values"]);
+}
+
+#[test]
+fn what_cannot_be_computed_is_said() {
+    let text = "maximize = \"y\"\n[nodes.x]\nactions = [\"a\"]\nnoise = { gaussian = 1 }\n[nodes.y]\nparents = [\"x\"]\nformula = \"sqrt(x)\"\n[actions.a]\nrange = [0, 1]\n";
+    let directory = with_file("p.toml", text);
+    let at = directory.path();
+    mcbo_in(at, &["new", "lab", "--problem", "p.toml", "--initial", "1"]).with_code(0);
+    for x in ["x=1", "x=0.2", "x=0.7"] {
+        let asked = mcbo_in(at, &["ask", "lab", "--json"]).with_code(0).json().remove(0);
+        mcbo_in(at, &["tell", "lab", &asked["trial"].to_string(), x, "y=1"]).with_code(0);
+    }
+    let best = mcbo_in(at, &["best", "lab"]).with_code(0);
+    assert!(best.stderr.contains("y: its formula has no value"), "{}", best.stderr);
+    assert!(
+        best.stdout.contains("Nothing can be said yet") && !best.stdout.contains("NaN"),
+        "{}",
+        best.stdout
+    );
+    let best = mcbo_in(at, &["best", "lab", "--json"]).with_code(0).json().remove(0);
+    assert_eq!(best["certificate"]["gap"], Value::Null);
+    assert!(mcbo_in(at, &["status", "lab"]).with_code(0).stdout.contains("left to gain  nobody knows"));
 }

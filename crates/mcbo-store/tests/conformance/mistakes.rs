@@ -1,7 +1,7 @@
 //! What is refused, and that it leaves no trace.
 
-use mcbo_core::{DataError, StudyError};
-use mcbo_store::{Options, Row, RowFault, Store, StoreError, StoredStudy, StrategyOptions};
+use mcbo_core::{DataError, StudyError, TrialState};
+use mcbo_store::{Known, Options, Row, RowFault, Store, StoreError, StoredStudy, StrategyOptions};
 
 use crate::common::{PROBLEM, create, world};
 
@@ -42,8 +42,41 @@ pub fn identical_and_conflicting_tells(url: &str) {
     study.fail(2, "no").unwrap();
     study.fail(2, "no").unwrap();
     assert_eq!(study.events().unwrap().len(), events.len() + 2);
-    let error = refused(&mut study, |study| study.tell(2, &values, None));
+    // What has failed counts if it gave something after all, now and when the log is read again.
+    let done = study.trials().unwrap()[1].trial.suggestion.intervention.clone();
+    study.tell(2, &world(2, &done), None).unwrap();
+    let reopened = store.open_study("s").unwrap().trials().unwrap().remove(1);
+    assert_eq!((reopened.trial.state, reopened.record.reason), (TrialState::Complete, None));
+    let error = refused(&mut study, |study| study.fail(2, "no"));
     assert!(matches!(error, StoreError::Study(StudyError::NotPending { number: 2, .. })), "{error}");
+}
+
+pub fn known_rows(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "random", 1);
+    let row = |light: f64, growth: f64| {
+        let values =
+            [("light", light), ("growth", growth)].map(|(name, value)| (name.to_owned(), vec![value]));
+        Row { values: values.into(), ..Row::default() }
+    };
+    let (old, new) = (row(1.0, 2.0), row(1.0, 2.5));
+    assert_eq!(study.add_with(&[old.clone()], Known::Refuse).unwrap(), 1);
+    let both = [new.clone(), old.clone()];
+    let error = refused(&mut study, |study| study.add_with(&both, Known::Refuse));
+    let StoreError::KnownRows(places) = error else { panic!("{error}") };
+    assert_eq!(places, [1]);
+    assert_eq!(study.add_with(&both, Known::Skip).unwrap(), 1);
+    assert_eq!(study.add_with(&both, Known::Skip).unwrap(), 0);
+    assert_eq!(study.add_with(&both, Known::Take).unwrap(), 2);
+    assert_eq!(study.status().unwrap().complete, 4);
+    // Others who add the same at the same time add it once.
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            let mut study = store.open_study("s").unwrap();
+            scope.spawn(move || study.add_with(&[row(3.0, 3.0)], Known::Skip).unwrap());
+        }
+    });
+    assert_eq!(study.status().unwrap().complete, 5);
 }
 
 pub fn bad_tells(url: &str) {

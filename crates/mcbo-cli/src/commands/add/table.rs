@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use mcbo_core::{Problem, slot_name};
 use mcbo_store::Row;
 
-use crate::commands::export::{ABOUT, REWARD, set_column};
-use crate::failure::BadInput;
+use crate::commands::export::{ABOUT, ASIDE, REWARD, set_column};
 
 /// What a file has.
 #[derive(Debug, Default)]
@@ -32,10 +31,9 @@ enum Column {
 /// Reads a table; the mistakes of single rows are part of the answer.
 ///
 /// # Errors
-/// If its first line does not name columns of the problem.
-pub fn read(problem: &Problem, text: &str) -> Result<Rows, BadInput> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let first = text.lines().next().unwrap_or_default();
+/// What is wrong, with a hint, if its first line does not name columns of the problem.
+pub fn read(problem: &Problem, text: &str) -> Result<Rows, (String, String)> {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let delimiter = [b',', b';', b'\t']
         .into_iter()
         .max_by_key(|&sign| (first.bytes().filter(|&byte| byte == sign).count(), sign == b','))
@@ -49,7 +47,7 @@ pub fn read(problem: &Problem, text: &str) -> Result<Rows, BadInput> {
     let mut records = reader.records();
     let header = match records.next() {
         Some(Ok(header)) => header,
-        _ => return Err(BadInput::new("the file is empty", "its first line names the columns")),
+        _ => return Err(("it is empty".into(), "its first line names the columns".into())),
     };
     let columns = columns(problem, &header)?;
     let mut rows = Rows::default();
@@ -77,7 +75,7 @@ pub fn read(problem: &Problem, text: &str) -> Result<Rows, BadInput> {
     Ok(rows)
 }
 
-fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>, BadInput> {
+fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>, (String, String)> {
     let mut known: Vec<(String, Column)> = Vec::new();
     for (node, declared) in problem.nodes().iter().enumerate() {
         for component in 0..declared.dim {
@@ -93,15 +91,15 @@ fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>,
     let mut unknown = Vec::new();
     for (place, name) in header.iter().enumerate() {
         if let Some(earlier) = header.iter().take(place).position(|other| other == name) {
-            return Err(BadInput::new(
+            return Err((
                 format!("columns {} and {} are both named {name:?}", earlier + 1, place + 1),
-                "give every column a name of its own",
+                "give every column a name of its own".into(),
             ));
         }
         let column = match known.iter().find(|(other, _)| other == name) {
             Some((_, column)) => *column,
             None if name == "state" => Column::State,
-            None if ABOUT.contains(&name) || name == REWARD => Column::Skipped,
+            None if ABOUT.contains(&name) || name == REWARD || name.starts_with(ASIDE) => Column::Skipped,
             None => {
                 unknown.push(format!("{name:?}"));
                 Column::Skipped
@@ -111,9 +109,9 @@ fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>,
     }
     if !unknown.is_empty() {
         let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-        return Err(BadInput::new(
+        return Err((
             format!("no node and no action is named {}", unknown.join(", ")),
-            format!("columns may be {}", names.join(", ")),
+            format!("columns may be {}; put `#` in front of names of others", names.join(", ")),
         ));
     }
     Ok(columns)
@@ -128,13 +126,17 @@ fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Res
             continue;
         }
         if *column == Column::State {
-            if cell != "complete" {
-                return Ok(None);
+            match cell {
+                "complete" => continue,
+                "pending" | "failed" => return Ok(None),
+                _ => return Err(format!("state is {cell:?}; hint: it is complete, pending or failed")),
             }
-            continue;
         }
         let number = || {
-            let hint = "leave the cell empty if it was not measured";
+            let hint = match cell.replace(',', ".").parse::<f64>() {
+                Ok(_) => "write a decimal point",
+                Err(_) => "leave the cell empty if it was not measured",
+            };
             let told =
                 |_| format!("{} is {cell:?}, which is not a number; hint: {hint}", name(problem, *column));
             cell.parse::<f64>().map_err(told)

@@ -3,6 +3,7 @@
 use mcbo_core::{Problem, slot_name};
 use serde_json::Value;
 
+use crate::json::Pairs;
 use crate::run::world::MeasureError;
 
 /// Reads an answer; nodes that are not named, and `null`, are not measured.
@@ -11,7 +12,15 @@ use crate::run::world::MeasureError;
 /// If it is not one JSON object, or names or numbers in it do not fit the problem.
 pub fn read(problem: &Problem, stdout: &[u8]) -> Result<Vec<Option<f64>>, MeasureError> {
     let object = match serde_json::from_slice(stdout) {
-        Ok(Value::Object(object)) => object,
+        Ok(Value::Object(_)) => match serde_json::from_slice::<Pairs>(stdout) {
+            Ok(Pairs(object)) => object,
+            Err(error) => {
+                return Err(MeasureError::new(
+                    format!("its answer makes no sense ({error}): {}", excerpt(stdout)),
+                    "name every node once",
+                ));
+            }
+        },
         Ok(other) => {
             return Err(MeasureError::new(
                 format!("its answer is {}, not a JSON object: {}", kind(&other), excerpt(stdout)),

@@ -12,6 +12,7 @@ mod kept;
 mod output;
 mod run;
 mod study;
+mod tables;
 mod walk;
 
 use std::path::{Path, PathBuf};

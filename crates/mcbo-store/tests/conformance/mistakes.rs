@@ -60,7 +60,7 @@ pub fn known_rows(url: &str) {
         Row { values: values.into(), ..Row::default() }
     };
     let (old, new) = (row(1.0, 2.0), row(1.0, 2.5));
-    assert_eq!(study.add_with(&[old.clone()], Known::Refuse).unwrap(), 1);
+    assert_eq!(study.add_with(std::slice::from_ref(&old), Known::Refuse).unwrap(), 1);
     let both = [new.clone(), old.clone()];
     let error = refused(&mut study, |study| study.add_with(&both, Known::Refuse));
     let StoreError::KnownRows(places) = error else { panic!("{error}") };

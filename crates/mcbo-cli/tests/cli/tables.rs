@@ -1,0 +1,116 @@
+//! Tables of data: `add` and `export`.
+
+use serde_json::Value;
+
+use crate::study::{asked, export, lab, tell};
+use crate::{mcbo_in, with_file};
+
+#[test]
+fn tables_are_added_whole_or_not_at_all() {
+    let directory = lab();
+    let at = directory.path();
+    let bad = "a,x,leaf[0],leaf[1],do(z),y\n0.5,1,2,3,,4\n2,1,2,3,,4\n0.1,abc,2,3,,4\n0.2,1,2,3,11,4\n0.3,1,2,3\n0.4,,,,5,nan\n";
+    std::fs::write(at.join("t.csv"), bad).unwrap();
+    let done = mcbo_in(at, &["add", "lab", "--csv", "t.csv"]).with_code(2);
+    let lines = [
+        "t.csv:3: a is 2",
+        "t.csv:4: x is \"abc\"",
+        "t.csv:5: z is 11",
+        "t.csv:6: 4 cells",
+        "t.csv:7: y is NaN",
+    ];
+    for line in lines {
+        assert!(done.stderr.contains(line), "{line}\n{}", done.stderr);
+    }
+    assert!(done.stderr.contains("5 bad rows, so none of t.csv was added"), "{}", done.stderr);
+    assert_eq!(export(at)["trials"], Value::Array(vec![]));
+    let done = mcbo_in(at, &["add", "lab", "--csv", "t.csv", "--skip-bad"]).with_code(0);
+    assert!(
+        done.stderr.contains("line 4 is left out") && done.stderr.contains("1 row added"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(export(at)["trials"].as_array().unwrap().len(), 1);
+    // The same file again would double everything; a file that grows would double its beginning.
+    let done = mcbo_in(at, &["add", "lab", "--csv", "t.csv", "--skip-bad"]).with_code(2);
+    assert!(done.stderr.contains("the study has all rows of it already"), "{}", done.stderr);
+    let grown = "a,x,leaf[0],leaf[1],do(z),y\n0.5,1,2,3,,4\n0.6,1,2,3,,4\n";
+    std::fs::write(at.join("grown.csv"), grown).unwrap();
+    let done = mcbo_in(at, &["add", "lab", "--csv", "grown.csv"]).with_code(2);
+    assert!(
+        done.stderr.contains("the study has 1 row already") && done.stderr.contains("line 2\n"),
+        "{}",
+        done.stderr
+    );
+    mcbo_in(at, &["add", "lab", "--csv", "grown.csv", "--only-new"]).with_code(0);
+    assert_eq!(export(at)["trials"].as_array().unwrap().len(), 2);
+    mcbo_in(at, &["add", "lab", "--csv", "grown.csv", "--again"]).with_code(0);
+    assert_eq!(export(at)["trials"].as_array().unwrap().len(), 4);
+    for (text, message) in [
+        ("", "t.csv: it is empty"),
+        ("\n\na;y\n0,5;1\n", "a is \"0,5\", which is not a number\n  hint: write a decimal point"),
+        ("state,a,y\nComplete,0.5,1\n", "state is \"Complete\""),
+        ("state,a,y\nfailed,0.5,1\n", "skipped 1 row of trials that are pending"),
+        ("a,a\n", "both named \"a\""),
+        ("a,wat\n1,2\n", "no node and no action is named \"wat\""),
+        ("a,y\n", "no row to add"),
+    ] {
+        std::fs::write(at.join("t.csv"), text).unwrap();
+        let done = mcbo_in(at, &["add", "lab", "--csv", "t.csv"]).with_code(2);
+        assert!(done.stderr.contains(message), "{text:?}: {}", done.stderr);
+    }
+    assert_eq!(export(at)["trials"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn an_export_can_be_added_elsewhere() {
+    let directory = lab();
+    let at = directory.path();
+    for _ in 0..6 {
+        let trial = asked(at, &[]).remove(0);
+        tell(at, &trial).with_code(0);
+    }
+    asked(at, &[]);
+    let table = mcbo_in(at, &["export", "lab"]).with_code(0).stdout;
+    std::fs::write(at.join("t.csv"), &table).unwrap();
+    mcbo_in(at, &["new", "copy", "--problem", "p.toml"]).with_code(0);
+    let done = mcbo_in(at, &["add", "copy", "--csv", "t.csv"]).with_code(0);
+    assert!(
+        done.stderr.contains("6 rows added") && done.stderr.contains("skipped 1 row of trials"),
+        "{}",
+        done.stderr
+    );
+    let copy = mcbo_in(at, &["export", "copy", "--format", "json"]).with_code(0).json().remove(0);
+    let part = |document: &Value| -> Vec<(Value, Value)> {
+        let trials = document["trials"].as_array().unwrap().iter().filter(|t| t["state"] == "complete");
+        trials.map(|t| (t["intervention"].clone(), t["values"].clone())).collect()
+    };
+    assert_eq!(part(&copy), part(&export(at)), "to the last bit");
+    // A spreadsheet with semicolons and a mark at its beginning.
+    let odd = format!("\u{feff}{}", table.replace(',', ";"));
+    std::fs::write(at.join("t.csv"), odd).unwrap();
+    mcbo_in(at, &["new", "other", "--problem", "p.toml"]).with_code(0);
+    mcbo_in(at, &["add", "other", "--csv", "t.csv"]).with_code(0);
+    let other = mcbo_in(at, &["export", "other", "--format", "json"]).with_code(0).json().remove(0);
+    assert_eq!(part(&other), part(&copy));
+}
+
+#[test]
+fn names_of_columns_may_be_names_of_nodes() {
+    let directory = with_file(
+        "p.toml",
+        "maximize = \"reward\"\n[nodes.state]\nactions = [\"worker\"]\n[nodes.reward]\nparents = [\"state\"]\n[actions.worker]\nrange = [0, 1]\n",
+    );
+    let at = directory.path();
+    for name in ["lab", "copy"] {
+        mcbo_in(at, &["new", name, "--problem", "p.toml"]).with_code(0);
+    }
+    mcbo_in(at, &["ask", "lab"]).with_code(0);
+    mcbo_in(at, &["tell", "lab", "1", "state=0.5", "reward=2"]).with_code(0);
+    let table = mcbo_in(at, &["export", "lab"]).with_code(0).stdout;
+    assert!(table.starts_with("trial,#state,strategy,#worker,"), "{table}");
+    std::fs::write(at.join("t.csv"), table).unwrap();
+    mcbo_in(at, &["add", "copy", "--csv", "t.csv"]).with_code(0);
+    let copy = mcbo_in(at, &["export", "copy", "--format", "json"]).with_code(0).json().remove(0);
+    assert_eq!(copy["trials"][0]["values"], export(at)["trials"][0]["values"]);
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcbo_core::{DataError, Observation, Problem, Study, Trial, TrialState, values_by_name};
+use mcbo_core::{DataError, Intervention, Observation, Problem, Study, Trial, TrialState, values_by_name};
 
 use crate::event::{Added, Asked, Event, Failed, PROGRAM, ProblemChanged, Retried, Row, Told};
 use crate::fold::{Fold, Record, asked};
@@ -14,6 +14,9 @@ use crate::{RowError, StoreError};
 
 /// How long a trial belongs to the worker that asked for it, unless said otherwise.
 pub const LEASE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The worker of enqueued trials that nobody has yet.
+const QUEUE: &str = "queue";
 
 /// A study in a store. Every call sees what others have written in the meantime; every call that writes is one
 /// transaction, and done when it returns.
@@ -99,6 +102,34 @@ impl StoredStudy {
                 change.note(Event::Asked(Box::new(event)));
             }
             Ok(hand_out.iter().map(|&number| stored(change.fold, number)).collect())
+        })
+    }
+
+    /// Puts a trial of the caller's own choice under way. Without a worker nobody has it, and the next who asks gets it.
+    ///
+    /// # Errors
+    /// If the intervention does not fit the problem, or the database cannot be written.
+    pub fn enqueue(
+        &mut self,
+        worker: Option<&str>,
+        intervention: Intervention,
+    ) -> Result<StoredTrial, StoreError> {
+        let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
+        self.change(|change| {
+            let lease_until = worker.map_or(change.at, |_| change.at.saturating_add(lease));
+            let trial = change.fold.study.enqueue(intervention)?;
+            let event = Asked {
+                trial: trial.number,
+                worker: worker.unwrap_or(QUEUE).to_owned(),
+                lease_until,
+                took_seconds: 0.0,
+                program: PROGRAM.to_owned(),
+                suggestion: trial.suggestion.clone(),
+            };
+            let number = event.trial;
+            change.fold.records.push(asked(&event, change.at, change.fold.seq + 1));
+            change.note(Event::Asked(Box::new(event)));
+            Ok(stored(change.fold, number))
         })
     }
 
@@ -245,6 +276,14 @@ impl StoredStudy {
         Ok(self.current()?.study.clone())
     }
 
+    /// The problem in force.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn problem(&mut self) -> Result<Arc<Problem>, StoreError> {
+        Ok(self.current()?.study.problem().clone())
+    }
+
     /// The text of the problem file in force.
     ///
     /// # Errors
@@ -292,7 +331,7 @@ impl StoredStudy {
     /// Computes the suggestion of a trial once more, from the log as it was then.
     ///
     /// # Errors
-    /// If there is no such trial or it was added from outside.
+    /// If there is no such trial, or it was added or enqueued from outside.
     pub fn recompute(&mut self, trial: usize) -> Result<Recomputed, StoreError> {
         let last = self.current()?.records.len();
         let record = trial.checked_sub(1).and_then(|place| self.current().ok()?.records.get(place).cloned());
@@ -315,6 +354,9 @@ impl StoredStudy {
         let Ok(Event::Asked(event)) = Event::read(&entry.kind, &entry.payload) else {
             return Err(self.bad_event(entry.seq, "it is no proposal".into()));
         };
+        if event.suggestion.strategy == "enqueued" {
+            return Err(StoreError::NotProposed { number: trial });
+        }
         let again = fold.study.ask()?.suggestion.clone();
         let text = |suggestion| {
             serde_json::to_string(suggestion).map_err(|error| self.bad_event(entry.seq, error.to_string()))

@@ -25,6 +25,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("partial_tells", flow::partial_tells),
     ("two_workers", workers::two_workers),
     ("leases", workers::leases),
+    ("enqueued", workers::enqueued),
     ("batches", workers::batches),
     ("threads", workers::threads),
     ("identical_and_conflicting_tells", mistakes::identical_and_conflicting_tells),

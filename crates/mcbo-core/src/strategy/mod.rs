@@ -115,6 +115,14 @@ pub enum SuggestError {
     /// A model could not be fitted.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// A strategy of one's own gave up.
+    #[error("strategy {name:?}: {reason}")]
+    Own {
+        /// The strategy's name.
+        name: String,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// A way to choose the next intervention. The same context and generator give the same suggestion, to the bit.

@@ -67,6 +67,33 @@ pub fn leases(url: &str) {
     assert_eq!(other.record.lease_until, Some(9_000_000 + LEASE.as_millis() as i64));
 }
 
+pub fn enqueued(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "mcbo", 2);
+    let chosen = study.ask("a", 1).unwrap().remove(0).trial.suggestion.intervention;
+    let queued = study.enqueue(None, chosen.clone()).unwrap();
+    assert_eq!((queued.trial.number, queued.trial.suggestion.strategy.as_str()), (2, "enqueued"));
+    // Nobody has it: the next who asks gets it, and keeps it. Another handle sees the same.
+    let mut other = store.open_study("s").unwrap();
+    let given = other.ask("b", 1).unwrap().remove(0);
+    assert_eq!((given.trial.clone(), given.record.worker.as_deref()), (queued.trial, Some("b")));
+    assert_eq!(study.ask("c", 1).unwrap().remove(0).trial.number, 3);
+    assert_eq!(study.ask("b", 1).unwrap().remove(0).trial.number, 2);
+    // With a worker it is that one's from the start.
+    assert_eq!(study.enqueue(Some("d"), chosen.clone()).unwrap().trial.number, 4);
+    assert_eq!(study.ask("e", 1).unwrap().remove(0).trial.number, 5);
+    assert_eq!(study.ask("d", 1).unwrap().remove(0).trial.number, 4);
+    study.tell(2, &world(2, &chosen), Some("b")).unwrap();
+    assert_eq!(study.trials().unwrap(), store.open_study("s").unwrap().trials().unwrap());
+    assert!(matches!(study.recompute(2), Err(StoreError::NotProposed { number: 2 })));
+    assert!(study.recompute(5).unwrap().same);
+    // What does not fit is refused, and leaves nothing behind.
+    let mut wrong = chosen;
+    wrong.actions.push(1.0);
+    assert!(matches!(study.enqueue(None, wrong), Err(StoreError::Study(StudyError::Data(_)))));
+    assert_eq!(study.trials().unwrap().len(), 5);
+}
+
 pub fn batches(url: &str) {
     let store = Store::open(url).unwrap();
     let mut study = create(&store, "s", "mcbo", 2);

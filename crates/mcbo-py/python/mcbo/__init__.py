@@ -1,0 +1,74 @@
+"""The next experiment to run, for a process whose causes you know.
+
+>>> import mcbo
+>>> problem = mcbo.Problem(
+...     nodes={"moisture": {"actions": ["water"]}, "growth": {"parents": ["moisture"]}},
+...     actions={"water": (0.0, 10.0)},
+...     maximize="growth",
+...     simulator={"moisture": "0.3 + 0.05 * water", "growth": "1 - (moisture - 0.6)^2 + normal(0, 0.01)"},
+... )
+>>> study = mcbo.create_study(problem, seed=3)
+>>> study.optimize(problem.simulate, n_trials=15)
+>>> abs(study.best().actions["water"] - 6.0) < 1.0
+True
+"""
+
+from __future__ import annotations
+
+from mcbo import bench, plot, strategy
+from mcbo._errors import (
+    DataError,
+    InternalError,
+    McboError,
+    ProblemError,
+    StorageError,
+    StrategyError,
+    StudyExistsError,
+    StudyNotFoundError,
+    TaskError,
+    TrialError,
+    TrialFailed,
+)
+from mcbo._intervention import Intervention
+from mcbo._mcbo import VERSION as __version__
+from mcbo._mcbo import set_threads
+from mcbo._model import Model, NodeSummary
+from mcbo._problem import Action, Node, Problem
+from mcbo._study import Study, create_study, load_study
+from mcbo._trial import Best, Certificate, Forecast, Status, Trial
+from mcbo.strategy import Context, Strategy
+
+__all__ = [
+    "Action",
+    "Best",
+    "Certificate",
+    "Context",
+    "DataError",
+    "Forecast",
+    "InternalError",
+    "Intervention",
+    "McboError",
+    "Model",
+    "Node",
+    "NodeSummary",
+    "Problem",
+    "ProblemError",
+    "Status",
+    "StorageError",
+    "Strategy",
+    "StrategyError",
+    "Study",
+    "StudyExistsError",
+    "StudyNotFoundError",
+    "TaskError",
+    "Trial",
+    "TrialError",
+    "TrialFailed",
+    "__version__",
+    "bench",
+    "create_study",
+    "load_study",
+    "plot",
+    "set_threads",
+    "strategy",
+]

@@ -1,0 +1,147 @@
+"""What notebooks show: tables, and pictures where they help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcbo._problem import Problem
+    from mcbo._study import Study
+    from mcbo._trial import Best, Trial
+
+#: Trials that are shown of a study, the last ones.
+_SHOWN = 10
+
+
+def number(value: object) -> str:
+    """A number in four digits; nothing for nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table; everything in it is text."""
+    top = "".join(f"<th>{escape(str(name))}</th>" for name in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(number(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def problem(shown: Problem) -> str:
+    """A problem: what is optimised, the nodes, the actions."""
+    goal = "maximise" if shown.maximize else "minimise"
+    limit = f", at most {shown.max_interventions} interventions" if shown.max_interventions is not None else ""
+    nodes = [
+        [node.name, ", ".join(node.parents), ", ".join(node.actions), _ranges(node.do), _noise(node.noise)]
+        for node in shown.nodes.values()
+    ]
+    actions = [[one.name, _ranges([one.range]), one.neutral] for one in shown.actions.values()]
+    parts = [
+        f"<p><b>{escape(shown.name or 'problem')}</b>: {goal} <b>{escape(shown.reward)}</b>{limit}</p>",
+        table(["node", "parents", "actions", "can be set", "noise"], nodes),
+    ]
+    if actions:
+        parts.append(table(["action", "range", "neutral"], actions))
+    parts.extend(_paragraph(warning) for warning in shown.warnings)
+    return "".join(parts)
+
+
+def _ranges(ranges: Iterable[tuple[float, float]] | None) -> str:
+    return ", ".join(f"{low:.4g} to {high:.4g}" for low, high in ranges or ())
+
+
+def _noise(noise: str | Mapping[str, Any]) -> str:
+    if isinstance(noise, str):
+        return {"learn": "learned"}.get(noise, noise)
+    return ", ".join(f"{kind} {value}" for kind, value in noise.items())
+
+
+def best(shown: Best) -> str:
+    """A recommendation: what to do, and what is expected of it."""
+    doing = [[name, value] for name, value in shown.intervention.flat().items()]
+    expected: list[list[object]] = []
+    for name, forecast in shown.predicted.items():
+        several = forecast if isinstance(forecast, list) else [forecast]
+        for at, one in enumerate(several):
+            label = name if len(several) == 1 else f"{name}[{at}]"
+            expected.append([label, one.mean, one.lower, one.upper])
+    parts = [
+        f"<p><b>Recommended</b>, by the {escape(shown.by)} of the expected reward</p>",
+        table(["do", "value"], doing) if doing else _paragraph("do nothing"),
+        table(["expected", "mean", "5 %", "95 %"], expected),
+    ]
+    if shown.certificate is not None:
+        bound = shown.certificate
+        parts.append(
+            _paragraph(
+                f"No intervention is better by more than {bound.gap:.4g}, if every mechanism lies within "
+                f"{bound.width:g} deviations of what is expected of it."
+            )
+        )
+    if shown.trial is not None:
+        parts.append(_paragraph(f"Best measured: {number(shown.trial.reward)} in trial {shown.trial.number}."))
+    parts.extend(_paragraph(warning) for warning in shown.warnings)
+    return "".join(parts)
+
+
+def study(shown: Study) -> str:
+    """A study: where it stands, how it went, its last trials."""
+    status = shown.status
+    name = "study" if shown.name is None else f"study {shown.name}"
+    head = (
+        f"<p><b>{escape(name)}</b>: {escape(status.strategy)}, {status.complete} complete, {status.pending} pending, "
+        f"{status.failed} failed</p>"
+    )
+    trials = shown.trials
+    return head + _history(trials) + _trials(trials[-_SHOWN:], len(trials))
+
+
+def _trials(trials: Sequence[Trial], total: int) -> str:
+    if not trials:
+        return _paragraph("no trials yet")
+    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
+    rows = [
+        [trial.number, trial.state, trial.strategy, *(trial.params.get(name) for name in names), trial.reward]
+        for trial in trials
+    ]
+    more = _paragraph(f"the last {len(trials)} of {total} trials") if total > len(trials) else ""
+    return table(["trial", "state", "strategy", *names, "reward"], rows) + more
+
+
+def _history(trials: Sequence[Trial]) -> str:
+    """The measured rewards as dots and the best so far as a line."""
+    seen = [(trial.number, trial.reward) for trial in trials if trial.reward is not None]
+    if len(seen) < 2:
+        return ""
+    width, height, edge = 420.0, 140.0, 8.0
+    low, high = min(reward for _, reward in seen), max(reward for _, reward in seen)
+    span, last = (high - low) or 1.0, max(trial for trial, _ in seen)
+
+    def place(trial: int, reward: float) -> tuple[float, float]:
+        across = edge + (width - 2 * edge) * (trial - 1) / max(last - 1, 1)
+        return round(across, 1), round(height - edge - (height - 2 * edge) * (reward - low) / span, 1)
+
+    dots = "".join(
+        f'<circle cx="{x}" cy="{y}" r="2.5" fill="#4477aa"><title>trial {trial}: {number(reward)}</title></circle>'
+        for trial, reward in seen
+        for x, y in [place(trial, reward)]
+    )
+    best = float("-inf")
+    steps: list[str] = []
+    for trial, reward in seen:
+        best = max(best, reward)
+        x, y = place(trial, best)
+        steps.append(f"H{x} V{y}" if steps else f"M{x} {y}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" role="img" '
+        f'aria-label="measured rewards and the best so far">'
+        f'<path d="{" ".join(steps)}" fill="none" stroke="#ee6677" stroke-width="1.5"/>{dots}</svg>'
+    )

@@ -1,0 +1,122 @@
+"""What is done in a trial."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, Union
+
+from mcbo._errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: A node's value: a number, or one number per component of a vector node.
+Value = Union[float, list[float]]
+#: Anything that is read as a node's value.
+ValueLike = Union[float, Sequence[float], "NDArray[np.floating[Any]]"]
+
+_DO = re.compile(r"do\((.*)\)", re.DOTALL)
+_COMPONENT = re.compile(r"(.*)\[(\d+)\]", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """What is done: the values of actions, and the nodes that are set by force.
+
+    >>> Intervention(actions={"dose": 30.0}, values={"ph": 6.5}).flat()
+    {'dose': 30.0, 'do(ph)': 6.5}
+    """
+
+    #: The values of the actions; those not named are neutral.
+    actions: Mapping[str, float] = field(default_factory=dict)
+    #: The nodes that are set, with their values.
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> list[str]:
+        """The nodes that are set."""
+        return list(self.values)
+
+    def flat(self) -> dict[str, float]:
+        """Everything by one name each: actions by theirs, set nodes as ``do(node)``."""
+        out = {name: float(value) for name, value in self.actions.items()}
+        for name, value in self.values.items():
+            if isinstance(value, (int, float)):
+                out[f"do({name})"] = float(value)
+            else:
+                out.update({f"do({name}[{at}])": float(number) for at, number in enumerate(value)})
+        return out
+
+
+class HasIntervention(Protocol):
+    """Anything that carries an intervention: a trial, a recommendation."""
+
+    @property
+    def intervention(self) -> Intervention:
+        """What is done."""
+        ...
+
+
+#: Anything that is read as an intervention: one, a trial, or a mapping by names.
+InterventionLike = Union[Intervention, HasIntervention, Mapping[str, Any], None]
+
+#: An intervention as the library takes it: actions, and values of set nodes.
+Parts = tuple[Mapping[str, Any], Mapping[str, Any]]
+
+
+def parts(given: InterventionLike, actions: Sequence[str]) -> Parts:
+    """The two parts of an intervention, whatever it is given as; ``actions`` are the names of the problem's."""
+    if given is None:
+        return {}, {}
+    if isinstance(given, Intervention):
+        return given.actions, given.values
+    if isinstance(given, Mapping):
+        if given and set(given) <= {"actions", "values", "targets"} and not set(given) & set(actions):
+            return given.get("actions") or {}, given.get("values") or {}
+        by_action = {name: value for name, value in given.items() if name in actions}
+        rest = {name: value for name, value in given.items() if name not in by_action}
+        return by_action, _joined({_inside(name): value for name, value in rest.items()})
+    inner = getattr(given, "intervention", None)
+    if isinstance(inner, Intervention):
+        return inner.actions, inner.values
+    raise DataError(
+        f"an object of type {type(given).__name__} is no intervention; "
+        'hint: give a dictionary such as {"dose": 30.0}, an Intervention or a Trial'
+    )
+
+
+def row_parts(row: Mapping[str, Any], actions: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Actions, set nodes and measured nodes of a row by names; ``do(node)`` is a node that was set."""
+    if not isinstance(row, Mapping):
+        raise DataError(f"a row is of type {type(row).__name__}; hint: rows are dictionaries by name")
+    by_action = {name: value for name, value in row.items() if name in actions}
+    rest = {name: value for name, value in row.items() if name not in by_action}
+    was_set = {name: value for name, value in rest.items() if isinstance(name, str) and _DO.fullmatch(name)}
+    measured = {name: value for name, value in rest.items() if name not in was_set}
+    return by_action, _joined({_inside(name): value for name, value in was_set.items()}), _joined(measured)
+
+
+def _inside(name: str) -> str:
+    """The node of ``do(node)``."""
+    found = _DO.fullmatch(name) if isinstance(name, str) else None
+    return found.group(1) if found else name
+
+
+def _joined(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Components such as ``x[0]`` and ``x[1]`` put together."""
+    out: dict[str, Any] = {}
+    several: dict[str, dict[int, Any]] = {}
+    for name, value in values.items():
+        found = _COMPONENT.fullmatch(name) if isinstance(name, str) else None
+        if found and len(found.group(2)) < 6:
+            several.setdefault(found.group(1), {})[int(found.group(2))] = value
+        else:
+            out[name] = value
+    for name, components in several.items():
+        if sorted(components) != list(range(len(components))) or name in out:
+            raise DataError(f"{name} has components {sorted(components)}; hint: give all of them, from 0, once")
+        out[name] = [components[at] for at in range(len(components))]
+    return out

@@ -1,0 +1,289 @@
+"""What is known before the first experiment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from mcbo import _html, _mcbo, _toml
+from mcbo._errors import ProblemError
+from mcbo._intervention import Intervention, InterventionLike, Value, parts
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+#: A range of values.
+Range = tuple[float, float]
+#: A noise as the problem file writes it.
+NoiseSpec = Union[str, Mapping[str, Any]]
+
+_FIELDS = ("parents", "actions", "dim", "noise", "do", "range", "formula", "kernel", "components")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A variable of the system."""
+
+    name: str
+    #: The nodes it reads.
+    parents: tuple[str, ...]
+    #: The actions it reads.
+    actions: tuple[str, ...]
+    #: The number of its components.
+    dim: int
+    #: ``"none"``, ``"learn"``, ``{"gaussian": std}`` or ``{"uniform": (low, high)}``.
+    noise: NoiseSpec
+    #: Where it may be set, one range per component, if it is a target of hard interventions.
+    do: tuple[Range, ...] | None
+    #: Its mechanism, one formula per component, if it is known.
+    formula: tuple[str, ...] | None
+    #: The values that are plausible for every component, if they were declared.
+    range: Range | None
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that can be chosen in every trial and that feeds nodes."""
+
+    name: str
+    range: Range
+    #: The value that means not acting.
+    neutral: float
+
+
+class Problem:
+    """The causal graph, what can be done, and what is to be optimised.
+
+    Nodes and actions have the fields of the problem file; an action may be just its range, a node just its parents.
+
+    >>> problem = Problem(
+    ...     nodes={"moisture": {"actions": ["water"]}, "growth": ["moisture"]},
+    ...     actions={"water": (0.0, 10.0)},
+    ...     maximize="growth",
+    ... )
+    >>> problem.nodes["growth"].parents
+    ('moisture',)
+    >>> problem.actions["water"].range
+    (0.0, 10.0)
+
+    A ``networkx.DiGraph`` can give the arrows; its nodes' attributes are fields of the nodes.
+
+    >>> import networkx as nx
+    >>> graph = nx.DiGraph([("moisture", "growth")])
+    >>> graph.nodes["moisture"]["actions"] = ["water"]
+    >>> Problem(graph=graph, actions={"water": (0.0, 10.0)}, maximize="growth") == problem
+    True
+    """
+
+    def __init__(
+        self,
+        nodes: Mapping[str, Mapping[str, Any] | Sequence[str]] | None = None,
+        actions: Mapping[str, Mapping[str, Any] | Range] | None = None,
+        *,
+        graph: nx.DiGraph[Any] | None = None,
+        maximize: str | None = None,
+        minimize: str | None = None,
+        name: str | None = None,
+        constraints: Mapping[str, Any] | None = None,
+        simulator: Mapping[str, Any] | None = None,
+    ) -> None:
+        shape: dict[str, Any] = {
+            "name": name,
+            "maximize": maximize,
+            "minimize": minimize,
+            "nodes": _nodes(nodes, graph),
+            "actions": {key: _action(value) for key, value in _mapping(actions, "actions").items()},
+            "constraints": constraints,
+            "simulator": simulator,
+        }
+        self._raw = _mcbo.Problem(_toml.write({k: v for k, v in shape.items() if v or k == "nodes"}), "problem")
+
+    @classmethod
+    def _of(cls, raw: _mcbo.Problem) -> Problem:
+        problem = cls.__new__(cls)
+        problem._raw = raw
+        return problem
+
+    @classmethod
+    def from_toml(cls, text: str) -> Problem:
+        """A problem from the text of a problem file."""
+        return cls._of(_mcbo.Problem(text, "problem"))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Problem:
+        """A problem from a problem file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            raise ProblemError(f"{path} cannot be read: {error}") from error
+        return cls._of(_mcbo.Problem(text, str(path)))
+
+    @classmethod
+    def from_dict(cls, shape: Mapping[str, Any]) -> Problem:
+        """A problem from a dictionary with the shape of the problem file.
+
+        >>> shape = {"maximize": "y", "nodes": {"y": {"actions": ["a"]}}, "actions": {"a": {"range": [0, 1]}}}
+        >>> Problem.from_dict(shape).reward
+        'y'
+        """
+        return cls._of(_mcbo.Problem(_toml.write(shape), "problem"))
+
+    def to_toml(self) -> str:
+        """The text of the problem file."""
+        text = self._raw.text
+        if text is None:
+            raise ProblemError("this problem was not made from a text")
+        return text
+
+    @property
+    def name(self) -> str:
+        """The problem's name."""
+        return self._raw.name
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        """All nodes by name, in the order they were declared."""
+        return {fields["name"]: _node(fields) for fields in self._raw.nodes()}
+
+    @property
+    def actions(self) -> dict[str, Action]:
+        """All actions by name, in the order they were declared."""
+        return {name: Action(name, span, neutral) for name, span, neutral in self._raw.actions()}
+
+    @property
+    def reward(self) -> str:
+        """The node that is optimised."""
+        return self._raw.reward
+
+    @property
+    def maximize(self) -> bool:
+        """Whether large rewards are good."""
+        return self._raw.maximize
+
+    @property
+    def slots(self) -> list[str]:
+        """The names of all components of all nodes: the columns of arrays."""
+        return self._raw.slots
+
+    @property
+    def max_interventions(self) -> int | None:
+        """How many interventions one trial may have at most."""
+        return self._raw.max_interventions
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is odd without being wrong."""
+        return self._raw.warnings
+
+    @property
+    def has_simulator(self) -> bool:
+        """Whether the problem can answer for itself."""
+        return self._raw.has_simulator
+
+    def target_sets(self) -> list[tuple[str, ...]] | None:
+        """The sets of nodes worth setting; ``None`` where they are too many to list."""
+        sets = self._raw.target_sets()
+        return None if sets is None else [tuple(members) for members in sets]
+
+    def intervention(self, given: InterventionLike = None) -> Intervention:
+        """Checks an intervention and completes it: actions that are not named are neutral.
+
+        >>> problem = Problem(nodes={"y": {"actions": ["a", "b"]}}, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
+        >>> problem.intervention({"a": 0.5})
+        Intervention(actions={'a': 0.5, 'b': 0.0}, values={})
+        """
+        return Intervention(*self._raw.intervention(*self._parts(given)))
+
+    def simulate(self, given: InterventionLike = None, *, seed: int = 0, number: int | None = None) -> dict[str, Value]:
+        """What the problem's own simulator answers.
+
+        A trial of the same number and seed is answered as by ``mcbo run``.
+        """
+        trial = getattr(given, "number", 0) if number is None else number
+        answer = self._raw.simulate(*self._parts(given), seed, trial if isinstance(trial, int) else 0)
+        return {name: value for name, value in answer.items() if value is not None}
+
+    def to_networkx(self) -> nx.DiGraph[str]:
+        """The causal graph, without the actions."""
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.nodes)
+        graph.add_edges_from((parent, node.name) for node in self.nodes.values() for parent in node.parents)
+        return graph
+
+    def _parts(self, given: InterventionLike) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        return parts(given, [name for name, _, _ in self._raw.actions()])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Problem):
+            return NotImplemented
+        return self._shape() == other._shape()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.reward, self.maximize))
+
+    def _shape(self) -> tuple[object, ...]:
+        nodes = sorted(self._raw.nodes(), key=lambda node: str(node["name"]))
+        return (
+            self.name,
+            self.reward,
+            self.maximize,
+            nodes,
+            sorted(self._raw.actions()),
+            self.max_interventions,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Problem.from_toml, (self.to_toml(),))
+
+    def __repr__(self) -> str:
+        goal = "maximize" if self.maximize else "minimize"
+        name = f"{self.name!r}, " if self.name else ""
+        return f"Problem({name}{goal} {self.reward!r}, {len(self.nodes)} nodes, {len(self.actions)} actions)"
+
+    def _repr_html_(self) -> str:
+        return _html.problem(self)
+
+
+def _mapping(given: object, what: str) -> Mapping[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ProblemError(f"the {what} are of type {type(given).__name__}; hint: give them in a dictionary by name")
+    return given
+
+
+def _nodes(given: object, graph: nx.DiGraph[Any] | None) -> dict[str, dict[str, Any]]:
+    nodes: dict[str, dict[str, Any]] = {}
+    if graph is not None:
+        try:
+            for name, attributes in graph.nodes(data=True):
+                fields = {key: attributes[key] for key in _FIELDS if key in attributes}
+                nodes[name] = {"parents": list(graph.predecessors(name)), **fields}
+        except (AttributeError, TypeError) as error:
+            raise ProblemError(f"the graph is no networkx.DiGraph: {error}") from error
+    for name, fields in _mapping(given, "nodes").items():
+        named = fields if isinstance(fields, Mapping) else {"parents": fields}
+        nodes.setdefault(name, {}).update(named)
+    return nodes
+
+
+def _action(given: object) -> object:
+    return given if isinstance(given, Mapping) else {"range": given}
+
+
+def _node(fields: Mapping[str, Any]) -> Node:
+    return Node(
+        name=fields["name"],
+        parents=tuple(fields["parents"]),
+        actions=tuple(fields["actions"]),
+        dim=fields["dim"],
+        noise=fields["noise"],
+        do=None if fields["do"] is None else tuple(fields["do"]),
+        formula=None if fields["formula"] is None else tuple(fields["formula"]),
+        range=fields["range"],
+    )

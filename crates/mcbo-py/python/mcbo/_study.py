@@ -1,0 +1,304 @@
+"""Studies: ask for the next intervention, do it, tell what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from mcbo import _html, _mcbo, _optimize, _table
+from mcbo._errors import DataError
+from mcbo._intervention import Intervention, InterventionLike, ValueLike
+from mcbo._model import Model
+from mcbo._problem import Problem
+from mcbo._trial import Best, Certificate, Forecast, Status, Trial, moment, node_forecasts
+from mcbo.strategy import Data, Strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What an objective gives: the measured values by node.
+Objective = Callable[[Trial], Mapping[str, ValueLike | None]]
+#: What is called after every trial.
+Callback = Callable[["Study", Trial], object]
+
+
+class Study:
+    """An optimisation under way. Made by :func:`create_study` and :func:`load_study`.
+
+    >>> import mcbo
+    >>> problem = mcbo.Problem(
+    ...     nodes={"moisture": {"actions": ["water"], "noise": "none"},
+    ...            "growth": {"parents": ["moisture"], "noise": "none"}},
+    ...     actions={"water": (0.0, 10.0)},
+    ...     maximize="growth",
+    ... )
+    >>> study = mcbo.create_study(problem, seed=1)
+    >>> for _ in range(12):
+    ...     trial = study.ask()
+    ...     moisture = 0.3 + 0.05 * trial.actions["water"]
+    ...     study.tell(trial, {"moisture": moisture, "growth": 1 - (moisture - 0.6) ** 2})
+    >>> abs(study.best().actions["water"] - 6.0) < 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        raw: _mcbo.Study,
+        name: str | None,
+        storage: str | None,
+        problem: Problem | None,
+        own: Strategy | None,
+    ) -> None:
+        self._raw = raw
+        self._name = name
+        self._storage = storage
+        self._problem = problem
+        self._own = own
+        self._fitted: tuple[tuple[int, ...], Model] | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The name in its store; ``None`` in memory."""
+        return self._name
+
+    @property
+    def storage(self) -> str | None:
+        """The address of its store; ``None`` in memory."""
+        return self._storage
+
+    @property
+    def problem(self) -> Problem:
+        """The problem; of a study in a store the one in force there."""
+        return self._problem if self._problem is not None else Problem._of(self._raw.problem())
+
+    @overload
+    def ask(self, count: None = None, *, worker: str | None = None) -> Trial: ...
+    @overload
+    def ask(self, count: int, *, worker: str | None = None) -> list[Trial]: ...
+    def ask(self, count: int | None = None, *, worker: str | None = None) -> Trial | list[Trial]:
+        """The next trial, or a list of ``count`` trials.
+
+        Several may be pending at once; none is proposed twice. A worker that asks again under the same name gets the
+        trials it has, after a crash for example; without a name every call gives others. Trials that were enqueued
+        come first.
+        """
+        trials = [Trial._of(raw) for raw in self._raw.ask(1 if count is None else count, worker)]
+        return trials[0] if count is None else trials
+
+    def tell(
+        self,
+        trial: Trial | int,
+        values: Mapping[str, ValueLike | None] | None = None,
+        *,
+        state: Literal["complete", "failed"] = "complete",
+        reason: str = "",
+        worker: str | None = None,
+    ) -> None:
+        """Takes what a trial gave: the measured values by node, all or some of them.
+
+        The first values make a trial complete; what is measured later can be told later. With ``state="failed"`` the
+        trial could not be run; it is not proposed again.
+        """
+        number = _number(trial)
+        if state == "failed":
+            if values is not None:
+                raise DataError("a failed trial has no values; hint: tell one or the other")
+            self._raw.fail(number, reason)
+        elif state == "complete":
+            self._raw.tell(number, values, worker)
+        else:
+            raise DataError(f"{state!r} is no state to tell; hint: complete or failed")
+
+    def add_trials(self, rows: _table.Rows, columns: Sequence[str] | None = None) -> None:
+        """Adds what was measured outside the study: all rows, or none if one does not fit.
+
+        Rows are dictionaries, an array with names for its ``columns``, or a pandas data frame. Names are those of nodes
+        and actions, and ``do(node)`` for a node that was set; components of vector nodes are ``node[0]``, ``node[1]``.
+        In tables NaN means that there is nothing.
+
+        >>> import mcbo, numpy as np
+        >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
+        >>> study = mcbo.create_study(problem)
+        >>> study.add_trials([{"a": 0.2, "y": 1.0}, {"y": 0.7}])
+        >>> study.add_trials(np.array([[0.4, 1.2], [0.6, 1.1]]), columns=["a", "y"])
+        >>> len(study.trials)
+        4
+        """
+        _table.add(self._raw, self.problem._raw, rows, columns)
+
+    def enqueue(self, intervention: InterventionLike, *, worker: str | None = None) -> Trial:
+        """Puts a trial of one's own choice under way: the next who asks gets it, or the worker that is named."""
+        return Trial._of(self._raw.enqueue(*self.problem._parts(intervention), worker))
+
+    def optimize(
+        self,
+        func: Objective,
+        n_trials: int | None = None,
+        *,
+        timeout: float | None = None,
+        callbacks: Iterable[Callback] | None = None,
+        show_progress_bar: bool = False,
+        catch: type[Exception] | tuple[type[Exception], ...] = (),
+        executor: Executor | None = None,
+        n_jobs: int | None = None,
+        until_gap: float | None = None,
+        worker: str | None = None,
+    ) -> None:
+        """Asks, calls ``func`` with the trial, tells what it returns: ``n_trials`` times.
+
+        ``func`` returns the measured values by node. A trial whose function raises is noted as failed; the exception
+        goes on to the caller unless it is one of ``catch`` or :class:`mcbo.TrialFailed`. An interrupt leaves the trial
+        pending, and the next call takes it up again.
+
+        With an ``executor`` (any of ``concurrent.futures``, or a Dask client's ``get_executor()``) ``n_jobs`` trials
+        are under way at once, by default as many as the executor has workers. ``until_gap`` stops as soon as no
+        intervention can be better than the recommended one by more than that (the certificate of :meth:`best`);
+        ``timeout`` begins no trial after so many seconds.
+        """
+        _optimize.optimize(
+            self,
+            func,
+            _optimize.Plan(
+                n_trials=n_trials,
+                timeout=timeout,
+                callbacks=tuple(callbacks or ()),
+                show_progress_bar=show_progress_bar,
+                catch=catch,
+                executor=executor,
+                n_jobs=n_jobs,
+                until_gap=until_gap,
+                worker=worker,
+            ),
+        )
+
+    def best(self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0) -> Best:
+        """What to settle for: the intervention with the highest expected reward, or the highest lower bound of it.
+
+        ``width`` is that of the certificate's confidence band in standard deviations; ``None`` leaves it out and is
+        faster.
+        """
+        raw = self._raw.best(by, width)
+        bounds, seen = raw["certificate"], raw["best"]
+        certificate = None
+        if bounds is not None:
+            width, lower, upper, gap, optimistic = bounds
+            certificate = Certificate(width, lower, upper, gap, Intervention(*optimistic))
+        return Best(
+            intervention=Intervention(*raw["intervention"]),
+            by=by,
+            reward=None if raw["reward"] is None else Forecast(*raw["reward"]),
+            predicted=node_forecasts(raw["predicted"]),
+            trial=None if seen is None else self.trial(seen[0]),
+            certificate=certificate,
+            warnings=tuple(raw["warnings"]),
+        )
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All trials, in order."""
+        return [Trial._of(raw) for raw in self._raw.trials()]
+
+    def trial(self, number: int) -> Trial:
+        """A trial by its number, from 1."""
+        return Trial._of(self._raw.trial(_number(number)))
+
+    @property
+    def best_trial(self) -> Trial | None:
+        """The trial with the best measured reward."""
+        rewarded = [trial for trial in self.trials if trial.reward is not None]
+        return max(rewarded, key=lambda trial: trial.reward or 0.0, default=None)
+
+    @property
+    def status(self) -> Status:
+        """Where the study stands."""
+        trials, pending, complete, failed, created, changed = self._raw.counts()
+        strategy, preset, beta, seed, initial = self._raw.settings()
+        return Status(
+            name=self._name,
+            strategy=strategy,
+            preset=preset,
+            beta=beta,
+            seed=seed,
+            initial=initial,
+            trials=trials,
+            pending=pending,
+            complete=complete,
+            failed=failed,
+            created=moment(created),
+            changed=moment(changed),
+        )
+
+    @property
+    def model(self) -> Model:
+        """The model that is fitted to what was measured so far."""
+        state = self._raw.counts()
+        if self._fitted is None or self._fitted[0] != state:
+            self._fitted = (state, Model(self._raw.model(), self.problem))
+        return self._fitted[1]
+
+    @property
+    def data(self) -> Data:
+        """What was measured, as arrays."""
+        return Data._of(self._raw.arrays(), self.problem)
+
+    def trials_dataframe(self) -> pd.DataFrame:
+        """All trials as a pandas data frame; :meth:`add_trials` of another study takes it."""
+        return _table.frame(self.trials, self.problem._raw)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._storage is None or self._name is None:
+            raise TypeError("a study in memory stays in its process; hint: give it a storage")
+        return (load_study, (self._name, self._storage, self._own))
+
+    def __repr__(self) -> str:
+        status = self.status
+        name = repr(self._name) if self._name is not None else "in memory"
+        return f"Study({name}, {status.strategy}, {status.complete} of {status.trials} trials complete)"
+
+    def _repr_html_(self) -> str:
+        return _html.study(self)
+
+
+def _number(trial: Trial | int) -> int:
+    number = trial.number if isinstance(trial, Trial) else trial
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise DataError(f"an object of type {type(trial).__name__} is no trial; hint: give a Trial or its number")
+    return int(number)
+
+
+def create_study(
+    problem: Problem,
+    name: str | None = None,
+    storage: str | None = None,
+    strategy: str | Strategy = "mcbo",
+    preset: Literal["default", "paper"] = "default",
+    beta: float | None = None,
+    seed: int = 0,
+    initial: int | None = None,
+    load_if_exists: bool = False,
+) -> Study:
+    """A new study.
+
+    Without ``storage`` it lasts as long as the object. Storages are ``sqlite:///folder/studies.sqlite`` and
+    ``postgresql://user@host/database``; studies there have names, and any number of programs can work on one at once.
+    ``strategy`` is a name (``mcbo eifn cbo ucb ei random ...``) or an object of one's own (:mod:`mcbo.strategy`),
+    ``initial`` the number of trials before it decides. The same problem, data and seed give the same suggestions, to
+    the bit, on the command line and in Rust too.
+    """
+    if not isinstance(problem, Problem):
+        raise DataError(f"the problem is of type {type(problem).__name__}; hint: make it a mcbo.Problem")
+    own = None if isinstance(strategy, str) else strategy
+    if storage is None:
+        if load_if_exists:
+            raise DataError("load_if_exists needs a storage; hint: a study in memory is never there already")
+        raw = _mcbo.Study.in_memory(problem._raw, strategy, preset, beta, seed, initial)
+        return Study(raw, name, None, problem, own)
+    chosen = name if name is not None else problem.name
+    raw = _mcbo.Study.create(storage, chosen, problem._raw, strategy, preset, beta, seed, initial, load_if_exists)
+    return Study(raw, chosen, storage, None, own)
+
+
+def load_study(name: str, storage: str, strategy: Strategy | None = None) -> Study:
+    """A study that is in a store. If its strategy is of one's own, that is given again."""
+    return Study(_mcbo.Study.open(storage, name, strategy), name, storage, None, strategy)

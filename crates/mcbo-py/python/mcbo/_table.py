@@ -1,0 +1,106 @@
+"""Rows from and to tables: lists of dictionaries, arrays, data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mcbo import _mcbo
+from mcbo._errors import DataError
+from mcbo._intervention import Value, row_parts
+from mcbo._trial import Trial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Rows that were measured elsewhere.
+Rows = Union[Iterable[Mapping[str, Any]], "NDArray[np.floating[Any]]", "pd.DataFrame"]
+
+#: Columns that a table of trials has beside the numbers.
+BOOKKEEPING = ("number", "state", "strategy", "reward", "worker", "asked", "told", "reason", "seconds")
+
+
+def add(raw: _mcbo.Study, problem: _mcbo.Problem, rows: Rows, columns: Sequence[str] | None) -> None:
+    """Adds rows to a study, whatever they are given as."""
+    if isinstance(rows, np.ndarray):
+        _add_array(raw, rows, columns)
+    elif hasattr(rows, "columns") and hasattr(rows, "to_numpy"):
+        _add_frame(raw, problem, rows)
+    elif isinstance(rows, (str, bytes, Mapping)):
+        raise DataError(f"rows are of type {type(rows).__name__}; hint: give a list of dictionaries, one per row")
+    else:
+        actions = [name for name, _, _ in problem.actions()]
+        try:
+            given = [row_parts(row, actions) for row in rows]
+        except TypeError as error:
+            raise DataError(f"rows are of type {type(rows).__name__}: {error}") from error
+        raw.add_rows(given)
+
+
+def _add_array(raw: _mcbo.Study, rows: NDArray[Any], columns: Sequence[str] | None) -> None:
+    if rows.dtype.names is not None:
+        columns = list(rows.dtype.names)
+        rows = np.column_stack([_floats(rows[name], name) for name in columns])
+    elif columns is None:
+        raise DataError("an array needs the names of its columns; hint: columns=[...]")
+    if rows.ndim != 2:
+        raise DataError(f"the array has {rows.ndim} dimensions; hint: a row per trial, a column per name")
+    raw.add_table([str(name) for name in columns], _floats(rows, "the array"))
+
+
+def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any) -> None:
+    names = {name for name, _, _ in problem.actions()} | set(problem.slots)
+    # A table that a study gave out goes in again: what is pending or failed has no values.
+    if "state" in frame.columns and "state" not in names:
+        frame = frame[frame["state"] == "complete"]
+    kept = [name for name in frame.columns if name in names or name not in BOOKKEEPING]
+    columns = [_floats(frame[name].to_numpy(), str(name)) for name in kept]
+    table = np.column_stack(columns) if columns else np.empty((len(frame), 0))
+    raw.add_table([str(name) for name in kept], table)
+
+
+def _floats(column: Any, name: str) -> NDArray[np.float64]:
+    try:
+        return np.ascontiguousarray(column, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"{name} has values that are no numbers: {error}") from error
+
+
+def frame(trials: Sequence[Trial], problem: _mcbo.Problem) -> pd.DataFrame:
+    """The trials as a data frame: a row each, a column per action, set node and node."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("trials_dataframe needs pandas; hint: pip install pandas") from error
+    actions = [name for name, _, _ in problem.actions()]
+    settable = [f"do({slot})" for slot in problem.slots if slot.split("[")[0] in _settable(problem)]
+    rows: list[dict[str, object]] = []
+    for trial in trials:
+        row: dict[str, object] = {"number": trial.number, "state": trial.state, "strategy": trial.strategy}
+        row.update(dict.fromkeys([*actions, *settable, *problem.slots], float("nan")))
+        row.update(trial.params)
+        row.update(flat(trial.observed or {}))
+        row.update({key: getattr(trial, key) for key in BOOKKEEPING[3:]})
+        rows.append(row)
+    names = ["number", "state", "strategy", *actions, *settable, *problem.slots, *BOOKKEEPING[3:]]
+    table = pd.DataFrame(rows, columns=names)
+    numbers = [*actions, *settable, *problem.slots, "reward", "seconds"]
+    return table.astype(dict.fromkeys(numbers, "float64"))
+
+
+def _settable(problem: _mcbo.Problem) -> set[str]:
+    return {fields["name"] for fields in problem.nodes() if fields["do"] is not None}
+
+
+def flat(values: Mapping[str, Value | None]) -> dict[str, float]:
+    """Values by component, those that are missing left out."""
+    out: dict[str, float] = {}
+    for name, value in values.items():
+        if isinstance(value, list):
+            out.update({f"{name}[{at}]": one for at, one in enumerate(value) if one is not None})
+        elif value is not None:
+            out[name] = value
+    return out

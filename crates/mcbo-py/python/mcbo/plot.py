@@ -1,0 +1,98 @@
+"""Pictures with matplotlib: of a study, and of runs on benchmark tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from mcbo._errors import DataError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mcbo._study import Study
+    from mcbo.bench import Run
+
+__all__ = ["curves", "history", "mechanism"]
+
+
+def _axes(axes: Axes | None) -> Axes:
+    if axes is not None:
+        return axes
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib; hint: pip install matplotlib") from error
+    _, made = plt.subplots(figsize=(6.0, 3.5), layout="constrained")
+    return made
+
+
+def history(study: Study, ax: Axes | None = None) -> Axes:
+    """The measured reward of every trial, and the best so far."""
+    axes = _axes(ax)
+    seen = [(trial.number, trial.reward) for trial in study.trials if trial.reward is not None]
+    numbers = np.array([number for number, _ in seen])
+    rewards = np.array([reward for _, reward in seen])
+    axes.plot(numbers, rewards, "o", markersize=4, label="measured")
+    if len(seen) > 0:
+        axes.step(numbers, np.maximum.accumulate(rewards), where="post", label="best so far")
+    axes.set(xlabel="trial", ylabel=f"reward ({study.problem.reward})")
+    axes.legend()
+    return axes
+
+
+def mechanism(study: Study, node: str, of: str | None = None, ax: Axes | None = None) -> Axes:
+    """What is known of a node's mechanism along one of its inputs, the others at their means."""
+    axes = _axes(ax)
+    model, data, problem = study.model, study.data, study.problem
+    names = model.inputs(node)
+    if not names:
+        raise DataError(f"{node} has no inputs")
+    chosen = names[0] if of is None else of
+    if chosen not in names:
+        raise DataError(f"{chosen!r} is no input of {node}; hint: its inputs are {', '.join(names)}")
+    actions = list(problem.actions)
+    columns = [
+        data.actions[:, actions.index(name)] if name in actions else data.values[:, problem.slots.index(name)]
+        for name in names
+    ]
+    table = np.column_stack(columns)
+    table = table[~np.isnan(table).any(axis=1)]
+    if len(table) == 0:
+        raise DataError(f"nothing was measured of {node}'s inputs")
+    at = names.index(chosen)
+    places = np.tile(table.mean(axis=0), (101, 1))
+    places[:, at] = np.linspace(table[:, at].min(), table[:, at].max(), 101)
+    mean, deviation = model.predict(node, places)
+    for component in range(problem.nodes[node].dim):
+        middle = mean if mean.ndim == 1 else mean[:, component]
+        spread = deviation if deviation.ndim == 1 else deviation[:, component]
+        label = node if mean.ndim == 1 else f"{node}[{component}]"
+        axes.plot(places[:, at], middle, label=label)
+        axes.fill_between(places[:, at], middle - 2 * spread, middle + 2 * spread, alpha=0.2)
+    axes.set(xlabel=chosen, ylabel=node)
+    axes.legend()
+    return axes
+
+
+def curves(runs: Iterable[Run], metric: Literal["average", "best"] = "average", ax: Axes | None = None) -> Axes:
+    """The average (or best) reward after every round: means over seeds, with bands of one standard error."""
+    axes = _axes(ax)
+    by_method: dict[tuple[str, str], list[Any]] = {}
+    for run in runs:
+        curve = run.average_rewards if metric == "average" else run.best_rewards
+        by_method.setdefault((run.task, run.method), []).append(curve)
+    several = len({task for task, _ in by_method}) > 1
+    for (task, method), found in by_method.items():
+        shortest = min(len(curve) for curve in found)
+        table = np.array([curve[:shortest] for curve in found])
+        mean = table.mean(axis=0)
+        error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros_like(mean)
+        rounds = np.arange(shortest)
+        axes.plot(rounds, mean, label=f"{method} on {task}" if several else method)
+        axes.fill_between(rounds, mean - error, mean + error, alpha=0.2)
+    axes.set(xlabel="round", ylabel=f"{metric} reward")
+    axes.legend()
+    return axes

@@ -1,0 +1,207 @@
+//! Between Python's objects and the library's.
+
+use mcbo_core::{DataError, Forecast, Intervention, Problem, check_intervention, slot_name};
+use mcbo_store::RowFault;
+use pyo3::BoundObject;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFloat, PyList, PyString};
+
+use crate::errors::{Fault, data_error};
+
+/// More numbers than any node has components: what goes on longer is not read to its end.
+const LONGEST: usize = 100_000;
+
+/// Values by name, each with one number per component.
+pub type Named = Vec<(String, Vec<f64>)>;
+
+/// An exception from reading a value, as one of ours that names the place. What is no mistake of the value is passed on.
+fn unreadable(what: &str, value: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
+    let py = value.py();
+    if !cause.is_instance_of::<PyException>(py) {
+        return cause;
+    }
+    let kind = value.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
+    let error = data_error(format!(
+        "{what} is of type {kind}, which is not read as a number; hint: give a number, or a list of numbers for a vector node"
+    ));
+    error.set_cause(py, Some(cause));
+    error
+}
+
+/// A number, or a sequence of them: a list, a tuple, an array.
+pub fn numbers(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return Ok(vec![number.value()]);
+    }
+    if value.len().is_err() {
+        return value.extract::<f64>().map(|v| vec![v]).map_err(|error| unreadable(what, value, error));
+    }
+    let mut found = Vec::new();
+    for item in value.try_iter().map_err(|error| unreadable(what, value, error))? {
+        let item = item.map_err(|error| unreadable(what, value, error))?;
+        found.push(item.extract::<f64>().map_err(|error| unreadable(what, &item, error))?);
+        if found.len() > LONGEST {
+            return Err(data_error(format!("{what} has more than {LONGEST} values")));
+        }
+    }
+    Ok(found)
+}
+
+/// The entries of a mapping, or of anything that has `items()`; those that are `None` are left out.
+pub fn named(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
+    if value.is_none() {
+        return Ok(Vec::new());
+    }
+    let py = value.py();
+    let wrong = |cause: PyErr| {
+        if !cause.is_instance_of::<PyException>(py) {
+            return cause;
+        }
+        let error = data_error(format!(
+            "{what} are not given by name; hint: give a mapping such as {{\"name\": 1.0}}"
+        ));
+        error.set_cause(py, Some(cause));
+        error
+    };
+    let mut found = Vec::new();
+    let items = value.call_method0("items").and_then(|items| items.try_iter()).map_err(wrong)?;
+    for item in items {
+        let (key, entry): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+            item.and_then(|item| item.extract()).map_err(wrong)?;
+        let name = key.cast::<PyString>().map_err(PyErr::from).and_then(|name| name.extract::<String>());
+        let name = name.map_err(wrong)?;
+        if !entry.is_none() {
+            let values = numbers(&name, &entry)?;
+            found.push((name, values));
+        }
+        if found.len() > LONGEST {
+            return Err(data_error(format!("{what} are more than {LONGEST}")));
+        }
+    }
+    Ok(found)
+}
+
+/// An intervention from its two parts: actions by name, those not named neutral, and the nodes that are set.
+pub fn intervention(
+    problem: &Problem,
+    actions: &Bound<'_, PyAny>,
+    targets: &Bound<'_, PyAny>,
+) -> PyResult<Intervention> {
+    let (actions, targets) = (named("the actions", actions)?, named("the values of set nodes", targets)?);
+    Ok(assemble(problem, &actions, targets)?)
+}
+
+/// An intervention from names.
+pub fn assemble(
+    problem: &Problem,
+    actions: &[(String, Vec<f64>)],
+    targets: Named,
+) -> Result<Intervention, Fault> {
+    let mut intervention = problem.neutral_intervention();
+    for (name, values) in actions {
+        let known = || problem.actions().iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
+        let unknown =
+            || data_error(RowFault::UnknownAction { name: name.clone(), known: known() }.to_string());
+        let action = problem.action_index(name).ok_or_else(unknown)?;
+        let [value] = values[..] else {
+            let found = values.len();
+            return Err(DataError::WrongLength { what: name.clone(), expected: 1, found }.into());
+        };
+        intervention.actions[action] = value;
+    }
+    for (name, values) in targets {
+        let Some(node) = problem.node_index(&name) else {
+            return Err(DataError::UnknownName { name, known: problem.graph().names().join(", ") }.into());
+        };
+        intervention.targets.push((node, values));
+    }
+    intervention.targets.sort_by_key(|(node, _)| *node);
+    check_intervention(problem, &intervention)?;
+    Ok(intervention)
+}
+
+/// One number by itself, those of a vector node as a list.
+pub fn components<'py, T: IntoPyObject<'py> + Copy>(
+    py: Python<'py>,
+    problem: &Problem,
+    node: usize,
+    values: &[T],
+) -> PyResult<Bound<'py, PyAny>> {
+    match values {
+        [value] if problem.nodes()[node].dim == 1 => {
+            Ok((*value).into_pyobject(py).map_err(Into::into)?.into_any().into_bound())
+        }
+        values => Ok(PyList::new(py, values.iter().copied())?.into_any()),
+    }
+}
+
+/// The two parts of an intervention, by names.
+pub type Parts<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>);
+
+/// An intervention as actions and values of set nodes, by names.
+pub fn parts<'py>(py: Python<'py>, problem: &Problem, intervention: &Intervention) -> PyResult<Parts<'py>> {
+    let (actions, targets) = (PyDict::new(py), PyDict::new(py));
+    for (action, value) in problem.actions().iter().zip(&intervention.actions) {
+        actions.set_item(&action.name, value)?;
+    }
+    for (node, values) in &intervention.targets {
+        targets.set_item(&problem.nodes()[*node].name, components(py, problem, *node, values)?)?;
+    }
+    Ok((actions, targets))
+}
+
+/// Measured values by node name, `None` where not measured.
+pub fn observed<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    values: &[Option<f64>],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (node, declared) in problem.nodes().iter().enumerate() {
+        dict.set_item(&declared.name, components(py, problem, node, &values[problem.slot(node)])?)?;
+    }
+    Ok(dict)
+}
+
+/// Forecasts by node name: (mean, lower, upper), or a list of them for a vector node.
+pub fn forecasts<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    forecasts: &[Forecast],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (node, declared) in problem.nodes().iter().enumerate() {
+        let of = forecasts.iter().filter(|forecast| forecast.node == node);
+        let of: Vec<(f64, f64, f64)> = of.map(|f| (f.mean, f.lower, f.upper)).collect();
+        if of.len() == declared.dim {
+            dict.set_item(&declared.name, components(py, problem, node, &of)?)?;
+        }
+    }
+    Ok(dict)
+}
+
+/// Values that come by the names of components, by node name.
+pub fn by_node<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    values: &[(String, f64)],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (node, declared) in problem.nodes().iter().enumerate() {
+        let of = |component: usize| {
+            let name = slot_name(problem, node, component);
+            values.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
+        };
+        if let Some(of) = (0..declared.dim).map(of).collect::<Option<Vec<f64>>>() {
+            dict.set_item(&declared.name, components(py, problem, node, &of)?)?;
+        }
+    }
+    Ok(dict)
+}
+
+/// The names of all components of all nodes, in order.
+pub fn slot_names(problem: &Problem) -> Vec<String> {
+    let of = |node: usize| (0..problem.nodes()[node].dim).map(move |component| (node, component));
+    (0..problem.nodes().len()).flat_map(of).map(|(n, component)| slot_name(problem, n, component)).collect()
+}

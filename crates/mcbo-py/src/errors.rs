@@ -1,0 +1,129 @@
+//! Mistakes become Python exceptions, in the same words as on the command line.
+
+use mcbo_bench::BenchError;
+use mcbo_core::{DataError, ProblemErrors, StudyError, SuggestError};
+use mcbo_store::StoreError;
+use pyo3::prelude::*;
+
+/// Anything that can go wrong outside Python.
+pub enum Fault {
+    /// A Python exception, from a strategy of the user's for example.
+    Python(PyErr),
+    /// A problem with mistakes, and the name of its file.
+    Problem(ProblemErrors, String),
+    /// A study in memory refuses.
+    Study(StudyError),
+    /// A study in a store refuses, or the store fails.
+    Store(StoreError),
+    /// A task or a run of it.
+    Bench(BenchError),
+    /// A strategy that cannot be made or used.
+    Strategy(String),
+    /// A call of a study from inside its own strategy.
+    Reentered,
+    /// A panic: a mistake of ours.
+    Internal(String),
+}
+
+impl From<StudyError> for Fault {
+    fn from(error: StudyError) -> Self {
+        Self::Study(error)
+    }
+}
+
+impl From<DataError> for Fault {
+    fn from(error: DataError) -> Self {
+        Self::Study(error.into())
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<BenchError> for Fault {
+    fn from(error: BenchError) -> Self {
+        Self::Bench(error)
+    }
+}
+
+impl From<PyErr> for Fault {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+/// An exception of the package, by the name of its class in `mcbo._errors`.
+pub fn exception(class: &str, message: String) -> PyErr {
+    Python::attach(|py| {
+        let class = py.import("mcbo._errors").and_then(|module| module.getattr(class));
+        match class.and_then(|class| class.call1((message,))) {
+            Ok(value) => PyErr::from_value(value),
+            Err(error) => error,
+        }
+    })
+}
+
+/// A mistake in the numbers that were given.
+pub fn data_error(message: impl Into<String>) -> PyErr {
+    exception("DataError", message.into())
+}
+
+fn study_class(error: &StudyError) -> &'static str {
+    match error {
+        StudyError::Data(_) => "DataError",
+        StudyError::Suggest(_) => "StrategyError",
+        _ => "TrialError",
+    }
+}
+
+fn store_class(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::NoStudy { .. } => "StudyNotFoundError",
+        StoreError::StudyExists { .. } => "StudyExistsError",
+        StoreError::Problem(_) | StoreError::Change(_) => "ProblemError",
+        StoreError::Strategy { .. } => "StrategyError",
+        StoreError::Study(error) => study_class(error),
+        StoreError::Twice { .. } | StoreError::Rows(_) => "DataError",
+        StoreError::NotProposed { .. } => "TrialError",
+        _ => "StorageError",
+    }
+}
+
+fn bench_class(error: &BenchError) -> &'static str {
+    match error {
+        BenchError::Suggest { error: SuggestError::Own { .. } | SuggestError::Fit(_), .. }
+        | BenchError::UnknownMethod { .. } => "StrategyError",
+        BenchError::Data { .. } => "DataError",
+        BenchError::Problem { .. } => "ProblemError",
+        _ => "TaskError",
+    }
+}
+
+impl From<Fault> for PyErr {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Python(error) => error,
+            Fault::Problem(errors, file) => {
+                exception("ProblemError", errors.render(&file).trim_end().to_owned())
+            }
+            Fault::Study(error) => exception(study_class(&error), error.to_string()),
+            Fault::Store(StoreError::Problem(errors)) => {
+                exception("ProblemError", errors.render("problem").trim_end().to_owned())
+            }
+            Fault::Store(error) => exception(store_class(&error), error.to_string()),
+            Fault::Bench(error) => exception(bench_class(&error), error.to_string()),
+            Fault::Strategy(reason) => exception("StrategyError", reason),
+            Fault::Reentered => exception(
+                "StrategyError",
+                "a strategy cannot call the study that is asking it; hint: all it may look at is in the context".into(),
+            ),
+            Fault::Internal(what) => exception(
+                "InternalError",
+                format!("a mistake in mcbo itself: {what}; hint: the study is as it was; please report it"),
+            ),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The extension module `mcbo._mcbo`: the library, for the Python package around it.
+//!
+//! What users import is `python/mcbo`; this module gives it plain numbers, names, dictionaries and arrays. Every call lets
+//! other Python threads go on while it computes, and every mistake is an exception of `mcbo._errors`.
+
+mod backend;
+mod bench;
+mod best;
+mod convert;
+mod errors;
+mod memory;
+mod model;
+mod problem;
+mod rows;
+mod strategy;
+mod study;
+mod threads;
+mod trial;
+
+/// The library behind the package.
+#[pyo3::pymodule]
+mod _mcbo {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::bench::Task;
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::study::Study;
+
+    /// Uses so many threads from now on; 0 for one per core.
+    #[pyfunction]
+    fn set_threads(count: usize) -> PyResult<()> {
+        if count > 1024 {
+            return Err(crate::errors::data_error(format!(
+                "{count} threads are too many; hint: 1024 at most"
+            )));
+        }
+        crate::threads::set_threads(count);
+        Ok(())
+    }
+
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,214 @@
+//! The fitted model, to be asked about anything.
+
+use std::sync::Arc;
+
+use mcbo_core::{Data, Intervention, MechanismKind, Network, Noise, Problem, input_names};
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+
+use crate::convert::{forecasts, intervention};
+use crate::errors::{Fault, data_error};
+use crate::threads::together;
+
+/// Draws, or inputs, that are taken at most: more do not fit the memory.
+const MOST: usize = 10_000_000;
+
+/// A network that was fitted to a study's data.
+#[pyclass(frozen, module = "mcbo._mcbo")]
+pub struct Model {
+    pub problem: Arc<Problem>,
+    pub network: Network,
+    pub data: Data,
+}
+
+/// One row of [`Model::nodes`]: name, rows, deviation of the mechanism, share explained, deviation of the noise.
+type NodeRow = (String, usize, f64, f64, f64);
+/// Means and deviations.
+type Predicted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
+impl Model {
+    fn node(&self, name: &str) -> Result<usize, Fault> {
+        let known = || self.problem.graph().names().join(", ");
+        let unknown = || mcbo_core::DataError::UnknownName { name: name.to_owned(), known: known() };
+        self.problem.node_index(name).ok_or_else(|| unknown().into())
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Names, rows, uncertainty, share explained and noise of all components.
+    fn nodes(&self, py: Python<'_>) -> PyResult<Vec<NodeRow>> {
+        let summaries = together(py, || Ok(self.network.summaries(&self.problem)))?;
+        Ok(summaries.into_iter().map(|s| (s.name, s.rows, s.uncertainty, s.explained, s.noise)).collect())
+    }
+
+    /// What should be known about the fit.
+    fn warnings(&self) -> Vec<String> {
+        self.network.warnings().iter().map(ToString::to_string).collect()
+    }
+
+    /// The names of a node's inputs, in order.
+    fn inputs(&self, node: &str) -> PyResult<Vec<String>> {
+        Ok(input_names(&self.problem, self.node(node)?))
+    }
+
+    /// The mechanism of a node at inputs, one per row: means and deviations, one column per component.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        node: &str,
+        inputs: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Predicted<'py>> {
+        let place = self.node(node)?;
+        let array = inputs.as_array();
+        let (count, dim) = array.dim();
+        let expected = self.problem.input_dim(place);
+        if dim != expected {
+            let names = input_names(&self.problem, place).join(", ");
+            return Err(data_error(format!(
+                "the inputs of {node} have {dim} columns where it has {expected} inputs ({names})"
+            )));
+        }
+        if count > MOST {
+            return Err(data_error(format!("{count} inputs are too many; hint: {MOST} at most")));
+        }
+        if self.network.kind(place) == MechanismKind::Absent {
+            return Err(data_error(format!("{node} has no path to the reward, so it is not learned")));
+        }
+        let flat: Vec<f64> = array.iter().copied().collect();
+        if let Some(value) = flat.iter().find(|value| !value.is_finite()) {
+            return Err(data_error(format!(
+                "an input of {node} is {value}; hint: inputs are finite numbers"
+            )));
+        }
+        let (mean, deviation) = together(py, || {
+            let components = self.network.predict(&self.problem, place, &flat, count);
+            let of = |second: bool| {
+                Array2::from_shape_fn((count, components.len()), |(row, component)| {
+                    let (mean, deviation) = components[component][row];
+                    if second { deviation } else { mean }
+                })
+            };
+            Ok((of(false), of(true)))
+        })?;
+        Ok((mean.into_pyarray(py), deviation.into_pyarray(py)))
+    }
+
+    /// What is expected of every node under an intervention, with bounds.
+    fn forecast<'py>(
+        &self,
+        py: Python<'py>,
+        actions: &Bound<'py, PyAny>,
+        targets: &Bound<'py, PyAny>,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let intervention = intervention(&self.problem, actions, targets)?;
+        let found = together(py, || Ok(self.network.forecast(&self.problem, &intervention, seed)))?;
+        forecasts(py, &self.problem, &found)
+    }
+
+    /// Draws of the expected reward under an intervention, in the direction of improvement.
+    fn reward_draws<'py>(
+        &self,
+        py: Python<'py>,
+        actions: &Bound<'py, PyAny>,
+        targets: &Bound<'py, PyAny>,
+        count: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let intervention = intervention(&self.problem, actions, targets)?;
+        check_count(count)?;
+        let draws = together(py, || {
+            let mut draws = Vec::with_capacity(count);
+            let mut block = seed;
+            while draws.len() < count {
+                let more = self.network.reward_draws(&self.problem, &intervention, block);
+                if more.is_empty() {
+                    return Err(Fault::Internal("no draws".into()));
+                }
+                draws.extend(more.into_iter().take(count - draws.len()));
+                block = block.wrapping_add(1);
+            }
+            Ok(draws)
+        })?;
+        Ok(draws.into_pyarray(py))
+    }
+
+    /// Draws of all components under an intervention, one per row; NaN for nodes that are not learned.
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        actions: &Bound<'py, PyAny>,
+        targets: &Bound<'py, PyAny>,
+        count: usize,
+        seed: u64,
+        noise: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let intervention = intervention(&self.problem, actions, targets)?;
+        check_count(count)?;
+        let drawn = together(py, || Ok(self.draw(&intervention, count, seed, noise)))?;
+        Ok(drawn.into_pyarray(py))
+    }
+}
+
+fn check_count(count: usize) -> PyResult<()> {
+    match count {
+        1..=MOST => Ok(()),
+        _ => Err(data_error(format!("{count} draws cannot be made; hint: 1 to {MOST}"))),
+    }
+}
+
+impl Model {
+    /// Every mechanism drawn as a whole, off its mean by a normal multiple of its deviation, as in forecasts; then the noise.
+    fn draw(&self, intervention: &Intervention, count: usize, seed: u64, noisy: bool) -> Array2<f64> {
+        let problem = &*self.problem;
+        let mut values = Array2::from_elem((count, problem.slots()), f64::NAN);
+        for &node in problem.graph().order() {
+            let slot = problem.slot(node);
+            if let Some(set) = intervention.target(node) {
+                for (slot, &value) in slot.zip(set) {
+                    values.column_mut(slot).fill(value);
+                }
+                continue;
+            }
+            let declared = &problem.nodes()[node];
+            let mut inputs = Vec::with_capacity(count * problem.input_dim(node));
+            for row in 0..count {
+                for &parent in &declared.parents {
+                    inputs.extend(problem.slot(parent).map(|slot| values[[row, slot]]));
+                }
+                inputs.extend(declared.actions.iter().map(|&action| intervention.actions[action]));
+            }
+            let components = self.network.predict(problem, node, &inputs, count);
+            let deviations = self.network.noise(node);
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(node as u64 + 1);
+            for ((slot, component), deviation) in slot.zip(components).zip(deviations) {
+                for (row, (mean, spread)) in component.into_iter().enumerate() {
+                    let shift: f64 = StandardNormal.sample(&mut rng);
+                    let noise = draw_noise(declared.noise, deviation, &mut rng);
+                    values[[row, slot]] = mean + spread * shift + if noisy { noise } else { 0.0 };
+                }
+            }
+        }
+        values
+    }
+}
+
+/// Noise as it is declared, or normal where it was learned.
+fn draw_noise(noise: Noise, deviation: f64, rng: &mut ChaCha8Rng) -> f64 {
+    match noise {
+        Noise::None => 0.0,
+        Noise::Uniform([low, high]) => low + (high - low) * rng.random::<f64>(),
+        Noise::Gaussian(_) | Noise::Learn => {
+            let z: f64 = StandardNormal.sample(rng);
+            deviation * z
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A checked problem.
+
+use std::sync::Arc;
+
+use mcbo_core::{Components, Direction, ENUMERATION_LIMIT, Node, Noise, target_sets};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use crate::convert::{intervention, observed, parts, slot_names};
+use crate::errors::{Fault, exception};
+use crate::threads::alone;
+
+/// Keeps the simulator's randomness apart from that of the strategy, as `mcbo run` does.
+const KEY: u64 = 0x7369_6d75_6c61_7465;
+
+/// A checked problem with the text it was read from.
+#[pyclass(frozen, module = "mcbo._mcbo")]
+pub struct Problem {
+    pub inner: Arc<mcbo_core::Problem>,
+    pub text: Option<String>,
+}
+
+impl Problem {
+    /// A problem that did not come from a text.
+    pub fn without_text(inner: Arc<mcbo_core::Problem>) -> Self {
+        Self { inner, text: None }
+    }
+}
+
+#[pymethods]
+impl Problem {
+    #[new]
+    fn new(py: Python<'_>, text: String, file: String) -> PyResult<Self> {
+        let inner = alone(py, || {
+            mcbo_core::Problem::from_toml(&text).map_err(|errors| Fault::Problem(errors, file))
+        })?;
+        Ok(Self { inner: Arc::new(inner), text: Some(text) })
+    }
+
+    /// The text it was read from, if there was one.
+    #[getter]
+    fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// The problem's name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    /// The node that is optimised.
+    #[getter]
+    fn reward(&self) -> &str {
+        &self.inner.nodes()[self.inner.reward()].name
+    }
+
+    /// Whether large rewards are good.
+    #[getter]
+    fn maximize(&self) -> bool {
+        self.inner.direction() == Direction::Maximize
+    }
+
+    /// How many interventions one trial may have at most.
+    #[getter]
+    fn max_interventions(&self) -> Option<usize> {
+        self.inner.max_interventions()
+    }
+
+    /// What is odd without being wrong.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings().iter().map(ToString::to_string).collect()
+    }
+
+    /// The names of all components of all nodes.
+    #[getter]
+    fn slots(&self) -> Vec<String> {
+        slot_names(&self.inner)
+    }
+
+    /// Whether the problem answers for itself.
+    #[getter]
+    fn has_simulator(&self) -> bool {
+        self.inner.simulator().is_some()
+    }
+
+    /// All nodes with their fields, in the order they were declared.
+    fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for node in self.inner.nodes() {
+            list.append(self.node(py, node)?)?;
+        }
+        Ok(list)
+    }
+
+    /// All actions: name, range and neutral value.
+    fn actions(&self) -> Vec<(String, (f64, f64), f64)> {
+        let all = self.inner.actions().iter();
+        all.map(|action| (action.name.clone(), action.range.into(), action.neutral)).collect()
+    }
+
+    /// The sets of nodes worth setting; `None` where they are too many to list.
+    fn target_sets(&self, py: Python<'_>) -> PyResult<Option<Vec<Vec<String>>>> {
+        let sets = alone(py, || Ok(target_sets(&self.inner, ENUMERATION_LIMIT)))?;
+        let name = |node: &usize| self.inner.nodes()[*node].name.clone();
+        Ok(sets.map(|sets| sets.iter().map(|set| set.iter().map(name).collect()).collect()))
+    }
+
+    /// Checks an intervention and completes it: actions that are not named are neutral.
+    fn intervention<'py>(
+        &self,
+        actions: &Bound<'py, PyAny>,
+        targets: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        parts(actions.py(), &self.inner, &intervention(&self.inner, actions, targets)?)
+    }
+
+    /// What the simulator answers to trial `number` of a run with this seed.
+    fn simulate<'py>(
+        &self,
+        py: Python<'py>,
+        actions: &Bound<'py, PyAny>,
+        targets: &Bound<'py, PyAny>,
+        seed: u64,
+        number: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let Some(simulator) = self.inner.simulator() else {
+            return Err(exception("ProblemError", "the problem has no [simulator]; hint: add one".into()));
+        };
+        let intervention = intervention(&self.inner, actions, targets)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ KEY);
+        rng.set_stream(number);
+        let values = alone(py, || Ok(simulator.sample(&self.inner, &intervention, &mut rng)))?;
+        observed(py, &self.inner, &values.into_iter().map(Some).collect::<Vec<_>>())
+    }
+}
+
+impl Problem {
+    fn node<'py>(&self, py: Python<'py>, node: &Node) -> PyResult<Bound<'py, PyDict>> {
+        let parents: Vec<&str> = node.parents.iter().map(|&p| self.inner.nodes()[p].name.as_str()).collect();
+        let actions: Vec<&str> =
+            node.actions.iter().map(|&a| self.inner.actions()[a].name.as_str()).collect();
+        let ranges: Option<Vec<(f64, f64)>> =
+            node.hard.as_ref().map(|ranges| ranges.iter().map(|&range| range.into()).collect());
+        let formulas: Option<Vec<String>> =
+            node.formula.as_ref().map(|formulas| formulas.iter().map(ToString::to_string).collect());
+        let dict = PyDict::new(py);
+        dict.set_item("name", &node.name)?;
+        dict.set_item("parents", parents)?;
+        dict.set_item("actions", actions)?;
+        dict.set_item("dim", node.dim)?;
+        dict.set_item("noise", noise(py, node.noise)?)?;
+        dict.set_item("do", ranges)?;
+        dict.set_item("formula", formulas)?;
+        dict.set_item("range", node.range.map(<(f64, f64)>::from))?;
+        dict.set_item("kernel", node.kernel.as_ref().map(ToString::to_string))?;
+        dict.set_item("coregionalised", node.components == Components::Coregionalised)?;
+        Ok(dict)
+    }
+}
+
+/// A noise as the problem file writes it.
+fn noise(py: Python<'_>, noise: Noise) -> PyResult<Bound<'_, PyAny>> {
+    let dict = PyDict::new(py);
+    match noise {
+        Noise::None => return Ok("none".into_pyobject(py)?.into_any()),
+        Noise::Learn => return Ok("learn".into_pyobject(py)?.into_any()),
+        Noise::Gaussian(deviation) => dict.set_item("gaussian", deviation)?,
+        Noise::Uniform([low, high]) => dict.set_item("uniform", (low, high))?,
+    }
+    Ok(dict.into_any())
+}

@@ -1,0 +1,168 @@
+//! Strategies by name, and strategies written in Python.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mcbo_bench::{Method, Preset, StrategyName};
+use mcbo_core::{Context, Data, Intervention, Mcbo, Strategy, SuggestError, Suggestion};
+use mcbo_store::{Strategies, StrategyOptions};
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray2};
+use pyo3::prelude::*;
+use rand::{Rng, RngExt};
+
+use crate::convert::{intervention, parts};
+use crate::errors::Fault;
+use crate::problem::Problem;
+
+/// A strategy with its settings, by names and numbers.
+pub fn method(options: &StrategyOptions) -> Result<Method, String> {
+    let known = || StrategyName::ALL.map(StrategyName::as_str).join(", ");
+    let name = StrategyName::ALL.into_iter().find(|name| name.as_str() == options.strategy);
+    let name = name.ok_or_else(|| {
+        format!(
+            "it is unknown here; hint: the strategies are {}; one of your own is passed as an object",
+            known()
+        )
+    })?;
+    let preset = match options.preset.as_str() {
+        "default" => Preset::Default,
+        "paper" => Preset::Paper,
+        other => return Err(format!("the preset {other:?} is unknown; hint: default or paper")),
+    };
+    match options.beta {
+        Some(beta) if !beta.is_finite() || beta < 0.0 => {
+            Err(format!("β is {beta}; hint: it is a finite number, at least 0"))
+        }
+        beta => Ok(Method::new(name, preset, beta)),
+    }
+}
+
+/// A strategy written in Python: an object with `name` and `suggest(context)`.
+pub struct PyStrategy {
+    name: String,
+    object: Py<PyAny>,
+    /// What it raised last.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl PyStrategy {
+    /// Takes an object that has what a strategy needs.
+    pub fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let name = object.getattr("name").and_then(|name| name.extract::<String>());
+        let Ok(name) = name else {
+            let text = "a strategy needs a `name`, a text, and a method `suggest(context)`".to_owned();
+            return Err(Fault::Strategy(text).into());
+        };
+        let callable = object.getattr("suggest").is_ok_and(|suggest| suggest.is_callable());
+        let taken = StrategyName::ALL.iter().any(|known| known.as_str() == name);
+        let unfit = name.is_empty() || name.len() > 100 || name.chars().any(char::is_control);
+        if !callable || taken || unfit {
+            let reason = match (callable, taken) {
+                (false, _) => "it has no method `suggest(context)`",
+                (_, true) => "that is the name of a strategy that is there already; hint: choose another",
+                _ => "that cannot be a name; hint: 1 to 100 characters, no control characters",
+            };
+            return Err(Fault::Strategy(format!("strategy {name:?}: {reason}")).into());
+        }
+        Ok(Self { name, object: object.clone().unbind(), raised: Mutex::new(None) })
+    }
+
+    /// The name that is stored.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it raised, in the place of an error that can only quote it.
+    pub fn raised(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn call(&self, py: Python<'_>, context: &Context<'_>, seed: u64) -> PyResult<Intervention> {
+        let problem = Problem::without_text(Arc::new(context.problem.clone()));
+        let list = |all: &[Intervention]| {
+            all.iter().map(|one| parts(py, context.problem, one)).collect::<PyResult<Vec<_>>>()
+        };
+        let (pending, failed) = (list(context.pending)?, list(context.failed)?);
+        let data = tables(py, context.problem, context.data);
+        let arguments = (&self.object, Bound::new(py, problem)?, data, pending, failed, seed);
+        let chosen = py.import("mcbo.strategy")?.call_method1("_suggest", arguments)?;
+        let (actions, targets): (Bound<'_, PyAny>, Bound<'_, PyAny>) = chosen.extract()?;
+        intervention(context.problem, &actions, &targets)
+    }
+}
+
+impl Strategy for PyStrategy {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+        let seed: u64 = rng.random();
+        let chosen = Python::attach(|py| {
+            self.call(py, context, seed).map_err(|error| {
+                let reason = error.to_string();
+                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                SuggestError::Own { name: self.name.clone(), reason }
+            })
+        });
+        Ok(Suggestion {
+            intervention: chosen?,
+            strategy: self.name.clone(),
+            acquisition: None,
+            beta: None,
+            predicted: Vec::new(),
+            optimistic: Vec::new(),
+            warnings: Vec::new(),
+            memory: context.memory.clone(),
+        })
+    }
+}
+
+/// All strategies that a study can have.
+#[derive(Clone)]
+pub struct Known {
+    pub own: Option<Arc<PyStrategy>>,
+}
+
+impl Strategies for Known {
+    fn strategy(&self, options: &StrategyOptions) -> Result<Arc<dyn Strategy>, String> {
+        match &self.own {
+            Some(own) if own.name == options.strategy => Ok(own.clone()),
+            _ => Ok(Arc::from(method(options)?.build())),
+        }
+    }
+
+    fn advisor(&self, options: &StrategyOptions) -> Result<Mcbo, String> {
+        match &self.own {
+            Some(own) if own.name == options.strategy => {
+                Ok(method(&StrategyOptions { strategy: "mcbo".into(), ..options.clone() })?.mcbo())
+            }
+            _ => Ok(method(options)?.mcbo()),
+        }
+    }
+}
+
+/// Actions, set values and measured values, with a row per trial and NaN where there is nothing.
+pub type Tables<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
+/// What was measured, as arrays.
+pub fn tables<'py>(py: Python<'py>, problem: &mcbo_core::Problem, data: &Data) -> Tables<'py> {
+    let (rows, slots) = (data.len(), problem.slots());
+    let mut actions = Array2::from_elem((rows, problem.actions().len()), f64::NAN);
+    let mut targets = Array2::from_elem((rows, slots), f64::NAN);
+    let mut values = Array2::from_elem((rows, slots), f64::NAN);
+    for (row, observation) in data.observations().iter().enumerate() {
+        for (column, &value) in observation.intervention.actions.iter().enumerate() {
+            actions[[row, column]] = value;
+        }
+        for (node, set) in &observation.intervention.targets {
+            for (slot, &value) in problem.slot(*node).zip(set) {
+                targets[[row, slot]] = value;
+            }
+        }
+        for (slot, value) in observation.values.iter().enumerate() {
+            values[[row, slot]] = value.unwrap_or(f64::NAN);
+        }
+    }
+    (actions.into_pyarray(py), targets.into_pyarray(py), values.into_pyarray(py))
+}

@@ -1,0 +1,320 @@
+//! A study: ask, tell, and what came of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mcbo_core::{Data, default_initial};
+use mcbo_store::{Options, Store, StoreError, Strategies, StrategyOptions};
+use numpy::PyReadonlyArray2;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::backend::{Backend, Guarded, Told, open};
+use crate::convert::{intervention, named};
+use crate::errors::{Fault, data_error};
+use crate::memory::{InMemory, now};
+use crate::model::Model;
+use crate::problem::Problem;
+use crate::strategy::{Known, PyStrategy, Tables, tables};
+use crate::threads::{alone, together};
+use crate::trial::trial_dict;
+use crate::{best, rows};
+
+/// More trials than anyone asks for at once.
+const MOST: usize = 10_000;
+
+/// The settings of a study: strategy, preset, β, seed, trials of the initial design.
+type Settings = (String, String, Option<f64>, u64, usize);
+
+/// A study, in memory or in a store.
+#[pyclass(frozen, module = "mcbo._mcbo")]
+pub struct Study {
+    backend: Guarded<Backend>,
+    address: Option<(String, String)>,
+    known: Known,
+    options: StrategyOptions,
+    seed: u64,
+    initial: usize,
+}
+
+/// A strategy as it is passed: a name, or an object of the user's own.
+fn strategy(given: &Bound<'_, PyAny>) -> PyResult<(String, Known)> {
+    if let Ok(name) = given.extract::<String>() {
+        return Ok((name, Known { own: None }));
+    }
+    let own = PyStrategy::new(given)?;
+    Ok((own.name().to_owned(), Known { own: Some(Arc::new(own)) }))
+}
+
+/// A worker that nobody else is.
+fn somebody() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("python-{}-{:x}-{next}", std::process::id(), now())
+}
+
+impl Study {
+    /// Works with the study on all threads, or, where Python has a say in it, on this one.
+    fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Backend) -> Result<R, Fault> + Send,
+    ) -> PyResult<R> {
+        let work = || self.backend.with(|backend| work(self.here(backend)?));
+        let done = match self.known.own {
+            Some(_) => alone(py, work),
+            None => together(py, work),
+        };
+        done.map_err(|error| self.known.own.as_ref().and_then(|own| own.raised()).unwrap_or(error))
+    }
+
+    /// The same without the threads, for what takes no time.
+    fn quickly<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Backend) -> Result<R, Fault> + Send,
+    ) -> PyResult<R> {
+        alone(py, || self.backend.with(|backend| work(self.here(backend)?)))
+    }
+
+    /// The study as this process may use it: a connection that was opened before a fork is left alone.
+    fn here<'b>(&self, backend: &'b mut Backend) -> Result<&'b mut Backend, Fault> {
+        if let (Backend::Stored { process, .. }, Some((url, name))) = (&*backend, &self.address)
+            && *process != std::process::id()
+        {
+            let study = open(url, name, self.known.clone())?;
+            std::mem::forget(std::mem::replace(backend, Backend::stored(study)));
+        }
+        Ok(backend)
+    }
+
+    fn list<'py>(
+        py: Python<'py>,
+        problem: &mcbo_core::Problem,
+        told: &[Told],
+    ) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for told in told {
+            list.append(trial_dict(py, problem, told)?)?;
+        }
+        Ok(list)
+    }
+}
+
+#[pymethods]
+impl Study {
+    /// A study that lasts as long as the object.
+    #[staticmethod]
+    #[pyo3(signature = (problem, strategy, preset, beta, seed, initial))]
+    fn in_memory(
+        problem: &Problem,
+        #[pyo3(from_py_with = strategy)] strategy: (String, Known),
+        preset: String,
+        beta: Option<f64>,
+        seed: u64,
+        initial: Option<usize>,
+    ) -> PyResult<Self> {
+        let (name, known) = strategy;
+        let options = StrategyOptions { strategy: name, preset, beta };
+        let wrong = |reason| Fault::Store(StoreError::Strategy { name: options.strategy.clone(), reason });
+        let initial = initial.unwrap_or_else(|| default_initial(&problem.inner));
+        let proposes = known.strategy(&options).map_err(wrong)?;
+        let study = mcbo_core::Study::with_strategy(problem.inner.clone(), proposes, seed)
+            .initial(initial)
+            .advisor(known.advisor(&options).map_err(wrong)?);
+        let backend = Guarded::new(Backend::Memory(Box::new(InMemory::new(study))));
+        Ok(Self { backend, address: None, known, options, seed, initial })
+    }
+
+    /// A new study in a store; with `exist_ok` the one that is there.
+    #[staticmethod]
+    #[pyo3(signature = (url, name, problem, strategy, preset, beta, seed, initial, exist_ok))]
+    #[allow(clippy::too_many_arguments)]
+    fn create(
+        py: Python<'_>,
+        url: String,
+        name: String,
+        problem: &Problem,
+        #[pyo3(from_py_with = strategy)] strategy: (String, Known),
+        preset: String,
+        beta: Option<f64>,
+        seed: u64,
+        initial: Option<usize>,
+        exist_ok: bool,
+    ) -> PyResult<Self> {
+        let (strategy, known) = strategy;
+        let Some(text) = &problem.text else {
+            return Err(data_error("this problem has no text to be stored"));
+        };
+        let options = Options { strategy: StrategyOptions { strategy, preset, beta }, seed, initial };
+        let made = alone(py, || {
+            let store = Store::open(&url)?.with_strategies(known.clone());
+            match store.create(&name, text, &options) {
+                Ok(_) => Ok(()),
+                Err(StoreError::StudyExists { .. }) if exist_ok => Ok(()),
+                Err(error) => Err(error.into()),
+            }
+        });
+        made?;
+        Self::open(py, url, name, known)
+    }
+
+    /// A study of a store.
+    #[staticmethod]
+    #[pyo3(name = "open", signature = (url, name, strategy))]
+    fn open_named(
+        py: Python<'_>,
+        url: String,
+        name: String,
+        strategy: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let own = strategy.map(|given| self::strategy(&given)).transpose()?;
+        Self::open(py, url, name, own.map_or(Known { own: None }, |(_, known)| known))
+    }
+
+    /// Strategy, preset, β, seed and the trials of the initial design.
+    fn settings(&self) -> Settings {
+        let StrategyOptions { strategy, preset, beta } = self.options.clone();
+        (strategy, preset, beta, self.seed, self.initial)
+    }
+
+    /// The next trials; without a worker new ones, or those that nobody has.
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        count: usize,
+        worker: Option<String>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if count > MOST {
+            return Err(data_error(format!("{count} trials are too many at once; hint: {MOST} at most")));
+        }
+        let worker = worker.unwrap_or_else(somebody);
+        let (problem, told) = self.with(py, |backend| {
+            let told = backend.ask(&worker, count)?;
+            Ok((backend.problem()?, told))
+        })?;
+        Self::list(py, &problem, &told)
+    }
+
+    /// Takes what a trial gave.
+    fn tell(
+        &self,
+        py: Python<'_>,
+        number: usize,
+        values: &Bound<'_, PyAny>,
+        worker: Option<String>,
+    ) -> PyResult<()> {
+        let values = named("the values", values)?;
+        self.quickly(py, |backend| backend.tell(number, &values, worker.as_deref()))
+    }
+
+    /// Marks a trial as one that could not be run.
+    fn fail(&self, py: Python<'_>, number: usize, reason: &str) -> PyResult<()> {
+        self.quickly(py, |backend| backend.fail(number, reason))
+    }
+
+    /// Adds rows by names: actions, set nodes, measured nodes.
+    fn add_rows(
+        &self,
+        py: Python<'_>,
+        rows: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+    ) -> PyResult<()> {
+        let row = |(actions, targets, values): &_| rows::row(actions, targets, values);
+        let rows = rows.iter().map(row).collect::<PyResult<Vec<_>>>()?;
+        self.quickly(py, |backend| backend.add(&rows))
+    }
+
+    /// Adds the rows of a table; NaN where there is nothing.
+    fn add_table(
+        &self,
+        py: Python<'_>,
+        columns: Vec<String>,
+        array: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<()> {
+        let problem = self.quickly(py, Backend::problem)?;
+        let rows = rows::table(&problem, &columns, array.as_array())?;
+        self.quickly(py, |backend| backend.add(&rows))
+    }
+
+    /// Puts a trial of the caller's own choice under way.
+    fn enqueue<'py>(
+        &self,
+        py: Python<'py>,
+        actions: &Bound<'py, PyAny>,
+        targets: &Bound<'py, PyAny>,
+        worker: Option<String>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let problem = self.quickly(py, Backend::problem)?;
+        let chosen = intervention(&problem, actions, targets)?;
+        let told = self.quickly(py, |backend| backend.enqueue(worker.as_deref(), chosen))?;
+        trial_dict(py, &problem, &told)
+    }
+
+    /// One trial.
+    fn trial<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyDict>> {
+        let (problem, told) = self.quickly(py, |backend| Ok((backend.problem()?, backend.trial(number)?)))?;
+        trial_dict(py, &problem, &told)
+    }
+
+    /// All trials.
+    fn trials<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let (problem, told) = self.quickly(py, |backend| Ok((backend.problem()?, backend.trials()?)))?;
+        Self::list(py, &problem, &told)
+    }
+
+    /// Trials, those pending, complete and failed, and when the study began and changed last.
+    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize, usize, usize, i64, i64)> {
+        let counts = self.quickly(py, Backend::counts)?;
+        let crate::backend::Counts { trials, pending, complete, failed, created, changed } = counts;
+        Ok((trials, pending, complete, failed, created, changed))
+    }
+
+    /// The problem in force, without its text.
+    fn problem(&self, py: Python<'_>) -> PyResult<Problem> {
+        let text = self.quickly(py, |backend| match backend {
+            Backend::Stored { study, .. } => Ok(Some(study.problem_toml()?)),
+            Backend::Memory(_) => Ok(None),
+        })?;
+        Ok(Problem { inner: self.quickly(py, Backend::problem)?, text })
+    }
+
+    /// What was measured, as arrays.
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Tables<'py>> {
+        let (problem, data): (_, Data) = self.quickly(py, |backend| {
+            let study = backend.study()?;
+            Ok((study.problem().clone(), study.data().clone()))
+        })?;
+        Ok(tables(py, &problem, &data))
+    }
+
+    /// What to settle for, with bounds; with a width also how much better any other could still be.
+    fn best<'py>(&self, py: Python<'py>, by: &str, width: Option<f64>) -> PyResult<Bound<'py, PyDict>> {
+        let criterion = best::criterion(by)?;
+        if let Some(width) = width.filter(|width| !width.is_finite() || *width < 0.0) {
+            return Err(data_error(format!("the width is {width}; hint: a finite number, at least 0")));
+        }
+        let study = self.quickly(py, Backend::study)?;
+        let found = together(py, || best::find(&study, criterion, width))?;
+        best::dict(py, &study, &found)
+    }
+
+    /// The model that was fitted to what was measured.
+    fn model(&self, py: Python<'_>) -> PyResult<Model> {
+        let study = self.quickly(py, Backend::study)?;
+        let found = together(py, || Ok(study.recommend()?))?;
+        let (problem, data) = (study.problem().clone(), study.data().clone());
+        Ok(Model { problem, network: found.network, data })
+    }
+}
+
+impl Study {
+    fn open(py: Python<'_>, url: String, name: String, known: Known) -> PyResult<Self> {
+        let (study, (options, seed, initial)) = alone(py, || {
+            let mut study = open(&url, &name, known.clone())?;
+            let settings = Backend::settings(&mut study)?;
+            Ok((study, settings))
+        })?;
+        let backend = Guarded::new(Backend::stored(study));
+        Ok(Self { backend, address: Some((url, name)), known, options, seed, initial })
+    }
+}

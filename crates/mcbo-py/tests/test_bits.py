@@ -1,0 +1,49 @@
+"""Python and the command line propose the same, to the bit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import mcbo
+import pytest
+from conftest import ROOT
+
+
+@pytest.mark.parametrize(
+    ("example", "options"),
+    [
+        ("nitrogen", {}),
+        ("clinic", {"preset": "paper"}),
+        ("vector", {}),
+        ("mixed", {"strategy": "eifn"}),
+        ("nitrogen", {"beta": 0.2}),
+    ],
+)
+def test_same_bits_as_the_command_line(command: Path, example: str, options: dict[str, object], tmp_path: Path) -> None:
+    file, rounds, seed = ROOT / "examples" / f"{example}.toml", 14, 5
+    arguments = [str(word) for key, value in options.items() for word in (f"--{key}", value)]
+    answer = subprocess.run(
+        [command, "run", file, "--rounds", str(rounds), "--seed", str(seed), "--json", *arguments],
+        check=True,
+        capture_output=True,
+        cwd=tmp_path,
+        text=True,
+        timeout=300,
+    )
+    lines = [json.loads(line) for line in answer.stdout.splitlines()]
+    trials = [line for line in lines if "trial" in line]
+    problem = mcbo.Problem.from_file(file)
+    study = mcbo.create_study(problem, seed=seed, **options)  # type: ignore[arg-type]
+    for theirs in trials:
+        ours = study.ask()
+        assert ours.number == theirs["trial"]
+        assert ours.strategy == theirs["strategy"]
+        assert dict(ours.actions) == theirs["intervention"]["actions"]
+        assert dict(ours.values) == theirs["intervention"]["values"]
+        assert ours.acquisition == theirs["acquisition"]
+        assert problem.simulate(ours, seed=seed) == theirs["values"]
+        study.tell(ours, theirs["values"])
+    assert len(trials) >= rounds
+    assert any(trial.strategy != "design" for trial in study.trials)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import mcbo
+import numpy as np
+import pytest
+
+
+def test_predict_goes_through_the_data(told: mcbo.Study) -> None:
+    model = told.model
+    assert model is told.model
+    mean, deviation = model.predict("moisture", told.data.actions)
+    assert mean == pytest.approx(told.data.values[:, 0], abs=1e-3)
+    assert (deviation >= 0).all()
+    assert model.predict("moisture", told.data.actions[:, 0])[0] == pytest.approx(mean)
+    assert model.inputs("growth") == ["moisture"]
+    assert model.nodes["growth"].rows == len(told.data)
+    told.optimize(lambda trial: told.problem.simulate(trial), n_trials=1)
+    assert model is not told.model
+
+
+def test_samples_agree_with_forecasts(told: mcbo.Study) -> None:
+    best = told.best()
+    forecast = told.model.forecast(best)["growth"]
+    assert isinstance(forecast, mcbo.Forecast)
+    draws = told.model.expected_reward(best, n=200)
+    assert draws.shape == (200,)
+    assert draws.mean() == pytest.approx(forecast.mean, abs=0.02)
+    sample = told.model.sample({"water": 6.0}, n=500, seed=3)
+    assert sample["moisture"].shape == (500,)
+    assert sample["growth"].mean() == pytest.approx(1.0, abs=0.05)
+    again = told.model.sample({"water": 6.0}, n=500, seed=3)
+    assert np.array_equal(sample["growth"], again["growth"])
+
+
+def test_noise_and_targets(clinic: mcbo.Problem) -> None:
+    study = mcbo.create_study(clinic, strategy="random", seed=1)
+    study.optimize(clinic.simulate, n_trials=30)
+    model = study.model
+    calm, noisy = (model.sample({"aspirin": 0.2}, n=2000, noise=noise) for noise in (False, True))
+    assert np.ptp(calm["aspirin"]) == 0.0
+    assert noisy["age"].std() > calm["age"].std()
+
+
+def test_vectors(vector: mcbo.Problem) -> None:
+    study = mcbo.create_study(vector, seed=1)
+    study.optimize(vector.simulate, n_trials=8)
+    name = next(node.name for node in vector.nodes.values() if node.dim > 1)
+    width = len(study.model.inputs(name))
+    mean, deviation = study.model.predict(name, np.full((3, width), 0.5))
+    assert mean.shape == deviation.shape == (3, vector.nodes[name].dim)
+    assert study.model.sample(n=5)[name].shape == (5, vector.nodes[name].dim)
+
+
+def test_mistakes(told: mcbo.Study) -> None:
+    model = told.model
+    for call in (
+        lambda: model.predict("growht", [[1.0]]),
+        lambda: model.predict("growth", [[1.0, 2.0]]),
+        lambda: model.predict("growth", [[float("nan")]]),
+        lambda: model.predict("growth", "abc"),
+        lambda: model.sample({"water": 99.0}),
+        lambda: model.sample(n=0),
+        lambda: model.expected_reward({"fire": 1.0}),
+    ):
+        with pytest.raises(mcbo.DataError):
+            call()
+
+
+def test_without_data_the_model_is_the_prior(greenhouse: mcbo.Problem) -> None:
+    study = mcbo.create_study(greenhouse)
+    mean, deviation = study.model.predict("growth", [[0.1], [0.9]])
+    assert np.isfinite(mean).all()
+    assert (deviation > 0).all()

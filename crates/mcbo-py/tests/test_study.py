@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import mcbo
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import grow
+
+Make = Callable[..., mcbo.Study]
+
+
+def test_ask_and_tell(make: Make, greenhouse: mcbo.Problem) -> None:
+    study = make(greenhouse, seed=1)
+    for number in range(1, 11):
+        trial = study.ask()
+        assert (trial.number, trial.state, trial.observed) == (number, "pending", None)
+        study.tell(trial, grow(trial))
+    assert abs(study.best().actions["water"] - 6.0) < 0.5
+    status = study.status
+    assert (status.trials, status.complete, status.pending, status.failed) == (10, 10, 0, 0)
+    last = study.trials[-1]
+    assert last.strategy == "mcbo"
+    assert last.acquisition is not None
+    forecast = last.predicted["growth"]
+    assert isinstance(forecast, mcbo.Forecast)
+    assert forecast.lower <= forecast.mean <= forecast.upper
+    assert last.observed is not None
+    assert last.reward == last.observed["growth"]
+    assert study.best_trial is not None
+    assert study.best_trial.reward == max(trial.reward or 0.0 for trial in study.trials)
+
+
+def test_memory_and_store_suggest_the_same(greenhouse: mcbo.Problem, tmp_path: Path) -> None:
+    one = mcbo.create_study(greenhouse, seed=7)
+    other = mcbo.create_study(greenhouse, seed=7, storage=f"sqlite://{tmp_path}/s.sqlite")
+    for study in (one, other):
+        study.optimize(grow, n_trials=8)
+    assert [trial.params for trial in one.trials] == [trial.params for trial in other.trials]
+    assert one.best() == pytest.approx(other.best()) or one.best().intervention == other.best().intervention
+
+
+def test_workers_get_what_they_have(make: Make, greenhouse: mcbo.Problem) -> None:
+    study = make(greenhouse)
+    first = study.ask(worker="a")
+    assert study.ask(worker="a").number == first.number
+    assert study.ask(worker="b").number == 2
+    assert study.ask().number == 3
+    assert [trial.number for trial in study.ask(3, worker="a")] == [1, 4, 5]
+    assert study.ask(0) == []
+    assert study.status.pending == 5
+
+
+def test_queue_comes_first(make: Make, greenhouse: mcbo.Problem) -> None:
+    study = make(greenhouse)
+    queued = study.enqueue({"water": 2.5})
+    assert queued.strategy == "enqueued"
+    assert study.enqueue({"water": 3.5}, worker="b").number == 2
+    given = study.ask(worker="a")
+    assert (given.number, given.actions["water"], given.worker) == (1, 2.5, "a")
+    assert study.ask().number == 3
+    assert study.ask(worker="b").number == 2
+
+
+def test_measurements_come_in_pieces(make: Make, greenhouse: mcbo.Problem) -> None:
+    study = make(greenhouse)
+    trial = study.ask()
+    study.tell(trial, {"moisture": 0.5})
+    assert study.trial(1).observed == {"moisture": 0.5, "growth": None}
+    study.tell(trial.number, {"growth": 0.9, "moisture": None})
+    study.tell(trial.number, {"growth": 0.9})
+    assert study.trial(1).reward == 0.9
+    with pytest.raises(mcbo.TrialError, match="0.9 already and cannot become 0.8"):
+        study.tell(1, {"growth": 0.8})
+
+
+def test_failures_and_mistakes(make: Make, greenhouse: mcbo.Problem) -> None:
+    study = make(greenhouse)
+    study.tell(study.ask(), state="failed", reason="pump")
+    assert (study.trial(1).state, study.trial(1).reason) == ("failed", "pump")
+    study.tell(1, state="failed")
+    with pytest.raises(mcbo.TrialError, match="failed already"):
+        study.tell(1, {"growth": 1.0})
+    with pytest.raises(mcbo.TrialError, match="there is no trial 9"):
+        study.tell(9, {"growth": 1.0})
+    trial = study.ask()
+    for values, words in (
+        ({"grwth": 1.0}, "there is no node"),
+        ({"growth": float("nan")}, "growth is NaN"),
+        ({"growth": [1.0, 2.0]}, "2 values"),
+        ({"growth": "high"}, "of type str"),
+        ({}, "no node has a value"),
+        (None, "no node has a value"),
+        (7, "by name"),
+    ):
+        with pytest.raises(mcbo.DataError, match=words):
+            study.tell(trial, values)  # type: ignore[arg-type]
+    assert study.trial(2).state == "pending"
+
+
+def test_rows_of_all_kinds(make: Make, greenhouse: mcbo.Problem, clinic: mcbo.Problem) -> None:
+    study = make(greenhouse)
+    study.add_trials([{"water": 1.0, "moisture": 0.35, "growth": 0.93}, {"growth": 0.9}])
+    study.add_trials(np.array([[2.0, 0.96], [3.0, 0.97]]), columns=["water", "growth"])
+    study.add_trials(np.array([(4.0, 0.99)], dtype=[("water", float), ("growth", float)]))
+    study.add_trials(pd.DataFrame({"water": [5.0, np.nan], "growth": [1.0, 0.8], "moisture": [np.nan, 0.2]}))
+    waters = [trial.actions["water"] for trial in study.trials]
+    assert waters == [1.0, 0.0, 2.0, 3.0, 4.0, 5.0, 0.0]
+    assert study.trials[5].observed == {"moisture": None, "growth": 1.0}
+    with pytest.raises(mcbo.DataError, match="row 1: .*outside its range"):
+        study.add_trials([{"water": 1.0, "growth": 0.9}, {"water": 99.0, "growth": 1.0}])
+    with pytest.raises(mcbo.DataError, match="there is no column 'x'|there is no column \"x\""):
+        study.add_trials(pd.DataFrame({"x": [1.0]}))
+    assert len(study.trials) == 7
+    hard = mcbo.create_study(clinic)
+    hard.add_trials([{"do(aspirin)": 0.5, "age": 60.0, "psa": 5.0}])
+    assert hard.trials[0].values == {"aspirin": 0.5}
+
+
+def test_frames_go_round(told: mcbo.Study, clinic: mcbo.Problem) -> None:
+    frame = told.trials_dataframe()
+    assert list(frame.columns[:5]) == ["number", "state", "strategy", "water", "moisture"]
+    again = mcbo.create_study(told.problem)
+    again.add_trials(frame)
+    assert np.array_equal(again.data.values, told.data.values)
+    study = mcbo.create_study(clinic, strategy="random", seed=2)
+    study.optimize(clinic.simulate, n_trials=12)
+    copy = mcbo.create_study(clinic)
+    copy.add_trials(study.trials_dataframe())
+    assert [trial.params for trial in copy.trials] == [trial.params for trial in study.trials]
+    assert np.array_equal(copy.data.targets, study.data.targets, equal_nan=True)
+
+
+def test_best_tells_what_bounds_it(told: mcbo.Study) -> None:
+    best = told.best(by="lower", width=1.5)
+    assert best.by == "lower"
+    assert best.certificate is not None
+    assert best.certificate.width == 1.5
+    assert best.certificate.gap >= 0
+    assert best.trial is not None
+    assert "water" in str(best)
+    assert told.best(width=None).certificate is None
+    with pytest.raises(mcbo.DataError, match='"mean" or "lower"'):
+        told.best(by="median")  # type: ignore[arg-type]
+
+
+def test_stores(greenhouse: mcbo.Problem, tmp_path: Path) -> None:
+    storage = f"sqlite://{tmp_path}/s.sqlite"
+    study = mcbo.create_study(greenhouse, storage=storage, strategy="ucb", preset="paper", beta=0.7, seed=9, initial=4)
+    assert study.name == "greenhouse"
+    study.optimize(grow, n_trials=3)
+    with pytest.raises(mcbo.StudyExistsError, match="already"):
+        mcbo.create_study(greenhouse, storage=storage)
+    for same in (
+        mcbo.load_study("greenhouse", storage),
+        mcbo.create_study(greenhouse, storage=storage, load_if_exists=True),
+        pickle.loads(pickle.dumps(study)),
+    ):
+        status = same.status
+        assert (status.strategy, status.preset, status.beta, status.seed) == ("ucb", "paper", 0.7, 9)
+        assert (status.initial, status.complete) == (4, 3)
+        assert same.problem == greenhouse
+    with pytest.raises(mcbo.StudyNotFoundError, match="the studies are greenhouse"):
+        mcbo.load_study("glasshouse", storage)
+    with pytest.raises(mcbo.StorageError, match="hint: sqlite:///"):
+        mcbo.create_study(greenhouse, storage="studies.db")
+    with pytest.raises(TypeError, match="stays in its process"):
+        pickle.dumps(mcbo.create_study(greenhouse))
+
+
+def test_strategies_by_name(greenhouse: mcbo.Problem) -> None:
+    for name in ("mcbo", "eifn", "ucb", "ei", "random"):
+        study = mcbo.create_study(greenhouse, strategy=name, seed=2)
+        study.optimize(grow, n_trials=5)
+        assert study.trials[-1].strategy == name
+    with pytest.raises(mcbo.StrategyError, match="the strategies are mcbo, eifn"):
+        mcbo.create_study(greenhouse, strategy="tpe")
+    with pytest.raises(mcbo.StrategyError, match="default or paper"):
+        mcbo.create_study(greenhouse, preset="fast")  # type: ignore[arg-type]
+    with pytest.raises(mcbo.StrategyError, match="at least 0"):
+        mcbo.create_study(greenhouse, beta=-1.0)

@@ -3,9 +3,9 @@
 use mcbo_core::{DataError, Forecast, Intervention, Problem, check_intervention, slot_name};
 use mcbo_store::RowFault;
 use pyo3::BoundObject;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyList, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyList, PySet, PyString};
 
 use crate::errors::{Fault, data_error};
 
@@ -36,6 +36,11 @@ pub fn numbers(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     }
     if value.len().is_err() {
         return value.extract::<f64>().map(|v| vec![v]).map_err(|error| unreadable(what, value, error));
+    }
+    let bytes = value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>();
+    let unordered = value.is_instance_of::<PyDict>() || value.is_instance_of::<PySet>();
+    if bytes || unordered || value.hasattr("keys")? {
+        return Err(unreadable(what, value, PyTypeError::new_err("neither a number nor a sequence of them")));
     }
     let mut found = Vec::new();
     for item in value.try_iter().map_err(|error| unreadable(what, value, error))? {

@@ -75,7 +75,8 @@ def parts(given: InterventionLike, actions: Sequence[str]) -> Parts:
         return given.actions, given.values
     if isinstance(given, Mapping):
         if given and set(given) <= {"actions", "values", "targets"} and not set(given) & set(actions):
-            return given.get("actions") or {}, given.get("values") or {}
+            actions_given, values = given.get("actions"), given.get("values")
+            return {} if actions_given is None else actions_given, {} if values is None else values
         by_action = {name: value for name, value in given.items() if name in actions}
         rest = {name: value for name, value in given.items() if name not in by_action}
         return by_action, _joined({_inside(name): value for name, value in rest.items()})

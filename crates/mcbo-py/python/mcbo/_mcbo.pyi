@@ -6,6 +6,8 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Model", "Problem", "Study", "Task", "VERSION", "set_threads"]
+
 _Array = NDArray[np.float64]
 _Parts = tuple[dict[str, float], dict[str, Any]]
 _Tables = tuple[_Array, _Array, _Array]

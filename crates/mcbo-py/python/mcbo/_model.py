@@ -12,6 +12,7 @@ from mcbo import _mcbo
 from mcbo._errors import DataError
 from mcbo._intervention import InterventionLike
 from mcbo._problem import Problem
+from mcbo._table import floats
 from mcbo._trial import NodeForecast, node_forecasts
 
 
@@ -66,10 +67,7 @@ class Model:
         ``inputs`` has a row per place and a column per input in the order of :meth:`inputs`. The answers have one
         entry per row; of a vector node one row of components each.
         """
-        try:
-            rows = np.ascontiguousarray(inputs, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise DataError(f"the inputs of {node} are no array of numbers: {error}") from error
+        rows = floats(inputs, f"the array of inputs of {node}")
         if rows.ndim == 1 and len(self.inputs(node)) == 1:
             rows = rows[:, np.newaxis]
         if rows.ndim != 2:

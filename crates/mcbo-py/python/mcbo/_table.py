@@ -43,12 +43,12 @@ def add(raw: _mcbo.Study, problem: _mcbo.Problem, rows: Rows, columns: Sequence[
 def _add_array(raw: _mcbo.Study, rows: NDArray[Any], columns: Sequence[str] | None) -> None:
     if rows.dtype.names is not None:
         columns = list(rows.dtype.names)
-        rows = np.column_stack([_floats(rows[name], name) for name in columns])
+        rows = np.column_stack([floats(rows[name], name) for name in columns])
     elif columns is None:
         raise DataError("an array needs the names of its columns; hint: columns=[...]")
     if rows.ndim != 2:
         raise DataError(f"the array has {rows.ndim} dimensions; hint: a row per trial, a column per name")
-    raw.add_table([str(name) for name in columns], _floats(rows, "the array"))
+    raw.add_table([str(name) for name in columns], floats(rows, "the array"))
 
 
 def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any) -> None:
@@ -57,16 +57,20 @@ def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any) -> None:
     if "state" in frame.columns and "state" not in names:
         frame = frame[frame["state"] == "complete"]
     kept = [name for name in frame.columns if name in names or name not in BOOKKEEPING]
-    columns = [_floats(frame[name].to_numpy(), str(name)) for name in kept]
+    columns = [floats(frame[name].to_numpy(), str(name)) for name in kept]
     table = np.column_stack(columns) if columns else np.empty((len(frame), 0))
     raw.add_table([str(name) for name in kept], table)
 
 
-def _floats(column: Any, name: str) -> NDArray[np.float64]:
+def floats(given: Any, name: str) -> NDArray[np.float64]:
+    """An array of numbers; texts, times and the like are no numbers."""
     try:
-        return np.ascontiguousarray(column, dtype=np.float64)
+        array = np.asarray(given)
+        if array.dtype.kind in "biufO":
+            return np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{name} has values that are no numbers: {error}") from error
+    raise DataError(f"{name} has values of type {array.dtype}, which are no numbers")
 
 
 def frame(trials: Sequence[Trial], problem: _mcbo.Problem) -> pd.DataFrame:

@@ -64,7 +64,7 @@ def _value(value: object, depth: int = 0) -> str:
         return f"{{ {inside} }}" if inside else "{}"
     if hasattr(value, "tolist"):
         return _value(value.tolist(), depth + 1)
-    if isinstance(value, (Sequence, set, frozenset)):
+    if isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, (bytes, bytearray, memoryview)):
         items = sorted(value) if isinstance(value, (set, frozenset)) else value
         return "[" + ", ".join(_value(item, depth + 1) for item in items) + "]"
     raise ProblemError(f"the problem has {_shown(value)}; hint: texts, numbers, lists and dictionaries are read")

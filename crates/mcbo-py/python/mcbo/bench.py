@@ -223,7 +223,7 @@ def _jobs(
     for name, given in (("tasks", tasks), ("strategies", strategies)):
         if isinstance(given, (str, Problem)) or not isinstance(given, Iterable):
             raise DataError(f"{name} are given one by one; hint: {name}=[...]")
-    if not isinstance(seeds, Iterable):
+    if isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable):
         raise DataError("seeds are given one by one; hint: seeds=range(20)")
     players, numbers = list(strategies), list(seeds)
     jobs: list[tuple[TaskLike, str | Strategy, int, int]] = []

@@ -2,6 +2,7 @@
 
 mod bench;
 mod oracle;
+mod package;
 mod peers;
 mod python;
 mod run;
@@ -25,12 +26,18 @@ enum Failure {
     Failed(String),
 }
 
-const CHORES: [Chore; 4] = [
+const CHORES: [Chore; 5] = [
     Chore {
         name: "test",
         options: "[--fast] [--verbose]",
-        about: "everything a change must pass; --fast leaves out clippy and the docs",
+        about: "everything a change must pass; --fast leaves out clippy, the docs and Python",
         run: test::run,
+    },
+    Chore {
+        name: "python",
+        options: "[--verbose]",
+        about: "the Python package: its wheel, its types and its tests, in target/python",
+        run: package::run,
     },
     Chore {
         name: "bench",

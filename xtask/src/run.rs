@@ -31,6 +31,7 @@ pub fn has_cargo(subcommand: &str) -> bool {
 /// Whether a line is a test runner's count of tests, of one at least.
 fn is_summary(line: &str) -> bool {
     line.starts_with("Summary [")
+        || line.contains(" passed in ")
         || line.starts_with("test result: ") && !line.contains(" 0 passed; 0 failed;")
 }
 

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::Failure;
+use crate::package;
 use crate::run::{Step, cargo, has_cargo};
 
 /// Runs the checks in order and stops at the first that fails.
@@ -22,6 +23,9 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let start = Instant::now();
     for step in steps(fast) {
         step.run(verbose)?;
+    }
+    if !fast {
+        package::check(verbose)?;
     }
     eprintln!("all passed in {:.1} s", start.elapsed().as_secs_f64());
     Ok(())

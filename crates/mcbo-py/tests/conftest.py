@@ -78,4 +78,5 @@ def command() -> Path:
     given = os.environ.get("MCBO_COMMAND") or shutil.which("mcbo")
     if given is None:
         pytest.skip("MCBO_COMMAND names no mcbo")
+    assert Path(given).exists(), f"there is no {given}"
     return Path(given)

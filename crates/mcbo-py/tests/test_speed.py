@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from statistics import median
 
 import mcbo
 from conftest import grow
@@ -12,19 +13,19 @@ def test_overhead_of_ask_and_tell(greenhouse: mcbo.Problem) -> None:
     """At a hundred trials of the smallest problem there is: larger ones compute longer."""
     study = mcbo.create_study(greenhouse, seed=1)
     study.optimize(grow, n_trials=90)
-    computed = spent = 0.0
+    computed, around, telling = [], [], []
     for _ in range(20):
         start = time.perf_counter()
         trial = study.ask()
-        spent += time.perf_counter() - start
-        # What the suggestion itself took, by the library's own clock.
-        computed += trial.seconds or 0.0
+        # The suggestion itself is timed by the library's own clock.
+        computed.append(trial.seconds or 0.0)
+        around.append(time.perf_counter() - start - computed[-1])
         values = grow(trial)
         start = time.perf_counter()
         study.tell(trial, values)
-        spent += time.perf_counter() - start
-    overhead = spent / computed - 1
-    each, inside = 1e3 * spent / 20, 1e3 * computed / 20
-    print(f"\n{each:.2f} ms a trial, {inside:.2f} ms of it in Rust: overhead {100 * overhead:.2f} %")
+        telling.append(time.perf_counter() - start)
+    inside, outside = median(computed), median(around) + median(telling)
+    overhead = outside / inside
+    print(f"\n{1e3 * inside:.2f} ms a trial in Rust, {1e3 * outside:.3f} ms around it: {100 * overhead:.2f} %")
     # The aim is 5 %; a busy machine may add some.
-    assert overhead < 0.15
+    assert overhead < 0.1

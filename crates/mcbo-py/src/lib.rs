@@ -21,6 +21,9 @@ mod trial;
 #[pyo3::pymodule]
 mod _mcbo {
     use pyo3::prelude::*;
+    use pyo3::types::PyBytes;
+
+    use crate::errors::data_error;
 
     #[pymodule_export]
     use crate::bench::Task;
@@ -35,12 +38,19 @@ mod _mcbo {
     #[pyfunction]
     fn set_threads(count: usize) -> PyResult<()> {
         if count > 1024 {
-            return Err(crate::errors::data_error(format!(
-                "{count} threads are too many; hint: 1024 at most"
-            )));
+            return Err(data_error(format!("{count} threads are too many; hint: 1024 at most")));
         }
         crate::threads::set_threads(count);
         Ok(())
+    }
+
+    /// An SVG picture of ours as PNG.
+    #[pyfunction]
+    fn png<'py>(py: Python<'py>, svg: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let drawn = crate::threads::alone(py, || {
+            mcbo_plot::draw::png(svg).map_err(|reason| data_error(format!("no picture: {reason}")).into())
+        })?;
+        Ok(PyBytes::new(py, &drawn))
     }
 
     /// The version of the package.

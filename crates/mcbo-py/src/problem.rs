@@ -109,6 +109,11 @@ impl Problem {
         Ok(sets.map(|sets| sets.iter().map(|set| set.iter().map(name).collect()).collect()))
     }
 
+    /// A picture of the graph, as SVG.
+    fn picture(&self, py: Python<'_>) -> PyResult<String> {
+        alone(py, || Ok(mcbo_plot::graph(&self.inner, None).svg))
+    }
+
     /// Checks an intervention and completes it: actions that are not named are neutral.
     fn intervention<'py>(
         &self,

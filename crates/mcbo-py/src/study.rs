@@ -298,6 +298,16 @@ impl Study {
         best::dict(py, &study, &found)
     }
 
+    /// Pictures: names, titles and SVG. With the model all of them, without it those that need none.
+    fn pictures(&self, py: Python<'_>, model: bool) -> PyResult<Vec<(String, String, String)>> {
+        let study = self.quickly(py, Backend::study)?;
+        let pictures = together(py, || {
+            let recommendation = if model { Some(study.recommend()?) } else { None };
+            Ok(mcbo_plot::pictures(&study, recommendation.as_ref()))
+        })?;
+        Ok(pictures.into_iter().map(|picture| (picture.name, picture.title, picture.svg)).collect())
+    }
+
     /// The model that was fitted to what was measured.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
         let study = self.quickly(py, Backend::study)?;

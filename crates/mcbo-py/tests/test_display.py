@@ -47,6 +47,19 @@ def test_pictures(told: mcbo.Study, tmp_path: Path) -> None:
     plt.close("all")
 
 
+def test_own_pictures(told: mcbo.Study, tmp_path: Path) -> None:
+    pictures = told.pictures()
+    assert {"history", "graph", "parallel", "mechanism-growth", "calibration-growth"} <= set(pictures)
+    for picture in pictures.values():
+        ElementTree.fromstring(picture._repr_svg_())
+    pictures["graph"].save(tmp_path / "graph.png")
+    assert (tmp_path / "graph.png").read_bytes().startswith(b"\x89PNG")
+    pictures["graph"].save(tmp_path / "graph.svg")
+    with pytest.raises(mcbo.DataError, match="ends in .svg or .png"):
+        pictures["graph"].save(tmp_path / "graph.gif")
+    assert set(mcbo.create_study(told.problem).pictures()) == {"history", "graph", "parallel"}
+
+
 def test_words() -> None:
     problem = mcbo.Problem({"y": {"actions": ["a"]}}, {"a": (0, 1)}, minimize="y", name="p")
     assert repr(problem) == "Problem('p', minimize 'y', 1 nodes, 1 actions)"

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.filterwarnings("default")
 def test_the_tutorial_runs(tmp_path: Path) -> None:
     notebook = nbformat.read(ROOT / "docs" / "tutorial.ipynb", as_version=4)
     start = time.monotonic()
-    client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
+    client = NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    )
     client.execute()
     took = time.monotonic() - start
     kinds = [kind for cell in notebook.cells for out in cell.get("outputs", []) for kind in out.get("data", {})]

@@ -33,6 +33,7 @@ from mcbo._intervention import Intervention
 from mcbo._mcbo import VERSION as __version__
 from mcbo._mcbo import set_threads
 from mcbo._model import Model, NodeSummary
+from mcbo._picture import Picture
 from mcbo._problem import Action, Node, Problem
 from mcbo._study import Study, create_study, load_study
 from mcbo._trial import Best, Certificate, Forecast, Status, Trial
@@ -51,6 +52,7 @@ __all__ = [
     "Model",
     "Node",
     "NodeSummary",
+    "Picture",
     "Problem",
     "ProblemError",
     "Status",

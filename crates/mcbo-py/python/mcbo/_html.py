@@ -46,6 +46,7 @@ def problem(shown: Problem) -> str:
     actions = [[one.name, _ranges([one.range]), one.neutral] for one in shown.actions.values()]
     parts = [
         f"<p><b>{escape(shown.name or 'problem')}</b>: {goal} <b>{escape(shown.reward)}</b>{limit}</p>",
+        shown._raw.picture(),
         table(["node", "parents", "actions", "can be set", "noise"], nodes),
     ]
     if actions:
@@ -101,7 +102,8 @@ def study(shown: Study) -> str:
         f"{status.failed} failed</p>"
     )
     trials = shown.trials
-    return head + _history(trials) + _trials(trials[-_SHOWN:], len(trials))
+    history = shown._raw.pictures(False)[0][2] if trials else ""
+    return head + history + _trials(trials[-_SHOWN:], len(trials))
 
 
 def _trials(trials: Sequence[Trial], total: int) -> str:
@@ -114,34 +116,3 @@ def _trials(trials: Sequence[Trial], total: int) -> str:
     ]
     more = _paragraph(f"the last {len(trials)} of {total} trials") if total > len(trials) else ""
     return table(["trial", "state", "strategy", *names, "reward"], rows) + more
-
-
-def _history(trials: Sequence[Trial]) -> str:
-    """The measured rewards as dots and the best so far as a line."""
-    seen = [(trial.number, trial.reward) for trial in trials if trial.reward is not None]
-    if len(seen) < 2:
-        return ""
-    width, height, edge = 420.0, 140.0, 8.0
-    low, high = min(reward for _, reward in seen), max(reward for _, reward in seen)
-    span, last = (high - low) or 1.0, max(trial for trial, _ in seen)
-
-    def place(trial: int, reward: float) -> tuple[float, float]:
-        across = edge + (width - 2 * edge) * (trial - 1) / max(last - 1, 1)
-        return round(across, 1), round(height - edge - (height - 2 * edge) * (reward - low) / span, 1)
-
-    dots = "".join(
-        f'<circle cx="{x}" cy="{y}" r="2.5" fill="#4477aa"><title>trial {trial}: {number(reward)}</title></circle>'
-        for trial, reward in seen
-        for x, y in [place(trial, reward)]
-    )
-    best = float("-inf")
-    steps: list[str] = []
-    for trial, reward in seen:
-        best = max(best, reward)
-        x, y = place(trial, best)
-        steps.append(f"H{x} V{y}" if steps else f"M{x} {y}")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" role="img" '
-        f'aria-label="measured rewards and the best so far">'
-        f'<path d="{" ".join(steps)}" fill="none" stroke="#ee6677" stroke-width="1.5"/>{dots}</svg>'
-    )

@@ -10,6 +10,7 @@ from mcbo import _html, _mcbo, _optimize, _table
 from mcbo._errors import DataError
 from mcbo._intervention import Intervention, InterventionLike, ValueLike
 from mcbo._model import Model
+from mcbo._picture import Picture
 from mcbo._problem import Problem
 from mcbo._trial import Best, Certificate, Forecast, Status, Trial, moment, node_forecasts
 from mcbo.strategy import Data, Strategy
@@ -245,6 +246,15 @@ class Study:
     def trials_dataframe(self) -> pd.DataFrame:
         """All trials as a pandas data frame; :meth:`add_trials` of another study takes it."""
         return _table.frame(self.trials, self.problem._raw)
+
+    def pictures(self) -> dict[str, Picture]:
+        """All pictures of the study by name.
+
+        ``history``, ``graph``, ``parallel``; once something was measured also ``mechanism-NODE``, what is known of a
+        node, and ``calibration-NODE``, how well it foretells what it has not seen.
+        """
+        drawn = self._raw.pictures(self.status.complete > 0)
+        return {name: Picture(name, title, svg) for name, title, svg in drawn}
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._storage is None or self._name is None:

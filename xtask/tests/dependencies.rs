@@ -1,4 +1,4 @@
-//! Dependencies between the crates point one way: cli, server, py -> store, bench -> plot -> core -> gp.
+//! Dependencies between the crates point one way: py -> cli, server -> store, bench -> plot -> core -> gp.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("mcbo-store", &["mcbo-core", "mcbo-gp"]),
     ("mcbo-server", &["mcbo-store", "mcbo-bench", "mcbo-plot", "mcbo-core", "mcbo-gp"]),
     ("mcbo-cli", &["mcbo-store", "mcbo-bench", "mcbo-plot", "mcbo-core", "mcbo-gp"]),
-    ("mcbo-py", &["mcbo-store", "mcbo-bench", "mcbo-plot", "mcbo-core", "mcbo-gp"]),
+    ("mcbo-py", &["mcbo-cli", "mcbo-store", "mcbo-bench", "mcbo-plot", "mcbo-core", "mcbo-gp"]),
     ("xtask", &[]),
 ];
 

@@ -148,8 +148,9 @@ impl Task {
         applies(strategy, self.inner.problem())
     }
 
-    /// One run: the initial design, then as many rounds.
-    #[pyo3(signature = (strategy, seed, rounds, preset=None, beta=None))]
+    /// One run: the initial design, then as many rounds; it ends early once the event `stop` is set.
+    #[pyo3(signature = (strategy, seed, rounds, preset=None, beta=None, stop=None))]
+    #[allow(clippy::too_many_arguments)]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -158,6 +159,7 @@ impl Task {
         rounds: usize,
         preset: Option<&str>,
         beta: Option<f64>,
+        stop: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         if rounds > MOST {
             return Err(data_error(format!("{rounds} rounds are too many; hint: {MOST} at most")));
@@ -172,7 +174,7 @@ impl Task {
             );
             return Err(Fault::Strategy(reason).into());
         }
-        let done = interruptible(py, |stop| self.play(&taker, seed, rounds, stop));
+        let done = interruptible(py, stop.as_ref(), |stop| self.play(&taker, seed, rounds, stop));
         let result = match &taker {
             Taker::Own(own) => done.map_err(|error| own.raised().unwrap_or(error))?,
             Taker::Method(_) => done?,

@@ -53,6 +53,13 @@ mod _mcbo {
         Ok(PyBytes::new(py, &drawn))
     }
 
+    /// Runs the command `mcbo` with these arguments; with which code to end.
+    #[pyfunction]
+    fn command(py: Python<'_>, arguments: Vec<String>) -> PyResult<u8> {
+        let arguments: Vec<String> = std::iter::once("mcbo".to_owned()).chain(arguments).collect();
+        crate::threads::alone(py, || Ok(mcbo_cli::run(arguments)))
+    }
+
     /// The version of the package.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -68,10 +69,24 @@ pub fn together<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Fault>
     alone(py, || on_pool(work))
 }
 
-/// Works on one thread of its own and looks every moment whether the user interrupts: `work` ends early then, once it sees
-/// its flag.
+/// Whether the user interrupts, or a `threading.Event` was set: as an exception.
+fn interrupt(event: Option<&Py<PyAny>>) -> PyResult<()> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        match event {
+            Some(event) if event.bind(py).call_method0("is_set")?.is_truthy()? => {
+                Err(PyKeyboardInterrupt::new_err("stopped"))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+/// Works on one thread of its own and looks every moment whether the user interrupts, or an event is set: `work` ends early
+/// then, once it sees its flag.
 pub fn interruptible<T: Send>(
     py: Python<'_>,
+    event: Option<&Py<PyAny>>,
     work: impl FnOnce(&AtomicBool) -> Result<T, Fault> + Send,
 ) -> PyResult<T> {
     let stop = AtomicBool::new(false);
@@ -89,18 +104,18 @@ pub fn interruptible<T: Send>(
                 // The receiver is there until the scope ends.
                 let _ = sender.send(done);
             });
-            let mut interrupt = None;
+            let mut interrupted = None;
             loop {
                 match receiver.recv_timeout(POLL) {
-                    Ok(done) => return interrupt.map_or(done, |error| Err(Fault::Python(error))),
+                    Ok(done) => return interrupted.map_or(done, |error| Err(Fault::Python(error))),
                     Err(mpsc::RecvTimeoutError::Disconnected) => {
                         return Err(Fault::Internal("a thread ended early".into()));
                     }
                     Err(mpsc::RecvTimeoutError::Timeout) => {
-                        if interrupt.is_none()
-                            && let Err(error) = Python::attach(|py| py.check_signals())
+                        if interrupted.is_none()
+                            && let Err(error) = interrupt(event)
                         {
-                            interrupt = Some(error);
+                            interrupted = Some(error);
                             stop.store(true, Ordering::Relaxed);
                         }
                     }

@@ -77,6 +77,14 @@ def test_ctrl_c_ends_a_run() -> None:
     assert time.monotonic() - start < 10.0
 
 
+def test_ctrl_c_ends_a_sweep() -> None:
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        mcbo.bench.sweep(["alpine2"], ["mcbo"], range(4), rounds=50_000)
+    assert time.monotonic() - start < 10.0
+
+
 def test_other_threads_go_on(greenhouse: mcbo.Problem) -> None:
     ticks = 0
     done = threading.Event()

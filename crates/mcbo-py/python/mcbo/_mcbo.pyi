@@ -6,7 +6,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Model", "Problem", "Study", "Task", "VERSION", "png", "set_threads"]
+__all__ = ["Model", "Problem", "Study", "Task", "VERSION", "command", "png", "set_threads"]
 
 _Array = NDArray[np.float64]
 _Parts = tuple[dict[str, float], dict[str, Any]]
@@ -16,6 +16,9 @@ VERSION: Final[str]
 
 def set_threads(count: int) -> None:
     """Uses so many threads from now on; 0 for one per core."""
+
+def command(arguments: Sequence[str]) -> int:
+    """Runs the command `mcbo` with these arguments; with which code to end."""
 
 def png(svg: str) -> bytes:
     """An SVG picture of ours as PNG."""
@@ -117,4 +120,5 @@ class Task:
         rounds: int,
         preset: str | None = None,
         beta: float | None = None,
+        stop: object | None = None,
     ) -> dict[str, Any]: ...

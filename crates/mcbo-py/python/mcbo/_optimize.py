@@ -153,9 +153,11 @@ class _Loop:
                 callback(self.study, told)
             self.advance(told)
         gap = self.plan.until_gap
-        if gap is not None and self.study.status.complete > self.study.status.initial:
-            certificate = self.study.best().certificate
-            self.stop = certificate is not None and certificate.gap <= gap
+        if gap is not None:
+            status = self.study.status
+            if status.complete >= max(status.initial, 1):
+                certificate = self.study.best().certificate
+                self.stop = certificate is not None and certificate.gap <= gap
 
 
 def _classes(catch: type[Exception] | tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:

@@ -53,10 +53,10 @@ def _add_array(raw: _mcbo.Study, rows: NDArray[Any], columns: Sequence[str] | No
 
 def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any) -> None:
     names = {name for name, _, _ in problem.actions()} | set(problem.slots)
-    # A table that a study gave out goes in again: what is pending or failed has no values.
+    # A table that a study gave out goes in again, from the command line too: what is pending or failed has no values.
     if "state" in frame.columns and "state" not in names:
         frame = frame[frame["state"] == "complete"]
-    kept = [name for name in frame.columns if name in names or name not in BOOKKEEPING]
+    kept = [name for name in frame.columns if name in names or name not in (*BOOKKEEPING, "trial")]
     columns = [floats(frame[name].to_numpy(), str(name)) for name in kept]
     table = np.column_stack(columns) if columns else np.empty((len(frame), 0))
     raw.add_table([str(name) for name in kept], table)

@@ -7,7 +7,8 @@ True
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -212,9 +213,18 @@ def sweep(
     """
     jobs = _jobs(tasks, strategies, seeds, rounds)
     if executor is not None:
-        return _gather(executor, jobs)
+        return _gather(executor, _job, jobs)
+    stop = threading.Event()
+
+    def job(task: TaskLike, strategy: str | Strategy, seed: int, rounds: int) -> Run:
+        return _run(Task(task)._raw.run(strategy, seed, rounds, stop=stop))
+
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
-        return _gather(threads, jobs)
+        try:
+            return _gather(threads, job, jobs)
+        finally:
+            # What is still running after an interrupt ends too.
+            stop.set()
 
 
 def _jobs(
@@ -234,12 +244,14 @@ def _jobs(
     return jobs
 
 
-def _gather(executor: Executor, jobs: Sequence[tuple[TaskLike, str | Strategy, int, int]]) -> list[Run]:
+def _gather(
+    executor: Executor, job: Callable[..., Run], jobs: Sequence[tuple[TaskLike, str | Strategy, int, int]]
+) -> list[Run]:
     if not hasattr(executor, "submit"):
         raise DataError("the executor has no submit; hint: one of concurrent.futures, or get_executor() of Dask")
     futures: list[Future[Run]] = []
     try:
-        futures.extend(executor.submit(_job, *job) for job in jobs)
+        futures.extend(executor.submit(job, *given) for given in jobs)
         return [future.result() for future in futures]
     finally:
         for future in futures:

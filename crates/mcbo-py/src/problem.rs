@@ -63,12 +63,6 @@ impl Problem {
         self.inner.direction() == Direction::Maximize
     }
 
-    /// How many interventions one trial may have at most.
-    #[getter]
-    fn max_interventions(&self) -> Option<usize> {
-        self.inner.max_interventions()
-    }
-
     /// What is odd without being wrong.
     #[getter]
     fn warnings(&self) -> Vec<String> {
@@ -107,6 +101,34 @@ impl Problem {
         let sets = alone(py, || Ok(target_sets(&self.inner, ENUMERATION_LIMIT)))?;
         let name = |node: &usize| self.inner.nodes()[*node].name.clone();
         Ok(sets.map(|sets| sets.iter().map(|set| set.iter().map(name).collect()).collect()))
+    }
+
+    /// The limits of a trial: `max_interventions`, `sets` and `possibly_optimal`, as far as they are given.
+    fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        if let Some(limit) = self.inner.max_interventions() {
+            dict.set_item("max_interventions", limit)?;
+        }
+        if let Some(sets) = self.inner.sets() {
+            let name = |node: &usize| self.inner.nodes()[*node].name.clone();
+            let sets: Vec<Vec<String>> = sets.iter().map(|set| set.iter().map(name).collect()).collect();
+            dict.set_item("sets", sets)?;
+        }
+        if self.inner.possibly_optimal() {
+            dict.set_item("possibly_optimal", true)?;
+        }
+        Ok(dict)
+    }
+
+    /// The formulas of the simulator by node, if there is one.
+    fn simulator<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(simulator) = self.inner.simulator() else { return Ok(None) };
+        let dict = PyDict::new(py);
+        for (node, declared) in self.inner.nodes().iter().enumerate() {
+            let formulas: Vec<&str> = simulator.formulas(node).iter().map(|formula| formula.text()).collect();
+            dict.set_item(&declared.name, formulas)?;
+        }
+        Ok(Some(dict))
     }
 
     /// A picture of the graph, as SVG.

@@ -126,7 +126,7 @@ impl Study {
         Ok(Self { backend, address: None, known, options, seed, initial })
     }
 
-    /// A new study in a store; with `exist_ok` the one that is there.
+    /// A new study in a store, from the text of its problem; with `exist_ok` the one that is there.
     #[staticmethod]
     #[pyo3(signature = (url, name, problem, strategy, preset, beta, seed, initial, exist_ok))]
     #[allow(clippy::too_many_arguments)]
@@ -134,7 +134,7 @@ impl Study {
         py: Python<'_>,
         url: String,
         name: String,
-        problem: &Problem,
+        problem: String,
         #[pyo3(from_py_with = strategy)] strategy: (String, Known),
         preset: String,
         beta: Option<f64>,
@@ -143,13 +143,10 @@ impl Study {
         exist_ok: bool,
     ) -> PyResult<Self> {
         let (strategy, known) = strategy;
-        let Some(text) = &problem.text else {
-            return Err(data_error("this problem has no text to be stored"));
-        };
         let options = Options { strategy: StrategyOptions { strategy, preset, beta }, seed, initial };
         let made = alone(py, || {
             let store = Store::open(&url)?.with_strategies(known.clone());
-            match store.create(&name, text, &options) {
+            match store.create(&name, &problem, &options) {
                 Ok(_) => Ok(()),
                 Err(StoreError::StudyExists { .. }) if exist_ok => Ok(()),
                 Err(error) => Err(error.into()),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -51,6 +52,15 @@ def test_a_run_is_that_of_the_command_line(command: Path) -> None:
     theirs = [line["expected_reward"] for line in lines if line["round"] > 0 and line["seed"] == 3]
     assert theirs == run.expected_rewards.tolist()
     assert [line["average_reward"] for line in lines if line["seed"] == 3] == run.average_rewards.tolist()
+
+
+@pytest.mark.parametrize("name", ["toygraph", "psagraph", "ackley", "scm-mixed-1", "scm-hard-0"])
+def test_the_problem_of_a_task_is_a_problem(name: str, tmp_path: Path) -> None:
+    problem = mcbo.bench.Task(name).problem
+    again = mcbo.Problem.from_toml(problem.to_toml())
+    assert again == problem == pickle.loads(pickle.dumps(problem))
+    kept = mcbo.create_study(problem, storage=f"sqlite://{tmp_path}/s.sqlite", name="kept", seed=1)
+    assert kept.ask().params == mcbo.create_study(problem, seed=1).ask().params
 
 
 def test_settings() -> None:

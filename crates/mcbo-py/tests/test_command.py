@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import mcbo
@@ -37,11 +36,13 @@ def test_it_is_the_same_command(command: Path) -> None:
 
 
 def test_ctrl_c_ends_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mcbo", "run", str(EXAMPLE), "--rounds", "10000", "--quiet"]
-    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(2.0)
-    running.send_signal(signal.SIGINT)
-    assert running.wait(timeout=60) == 130
+    command = [sys.executable, "-m", "mcbo", "run", str(EXAMPLE), "--rounds", "10000", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+        assert running.stdout is not None
+        assert b"trial" in running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        running.stdout.read()
+        assert running.wait(timeout=60) == 130
 
 
 def test_one_study_for_both(greenhouse: mcbo.Problem, tmp_path: Path) -> None:

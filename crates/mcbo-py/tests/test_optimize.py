@@ -23,6 +23,14 @@ def test_callbacks_and_progress(make: Make, greenhouse: mcbo.Problem, capsys: py
     assert "4/4" in capsys.readouterr().err
 
 
+def test_stop(make: Make, greenhouse: mcbo.Problem) -> None:
+    study = make(greenhouse)
+    study.optimize(grow, n_trials=9, callbacks=[lambda study, trial: study.stop() if trial.number == 3 else None])
+    assert len(study.trials) == 3
+    study.optimize(grow, n_trials=1)
+    assert len(study.trials) == 4
+
+
 def test_exceptions_are_failures(make: Make, greenhouse: mcbo.Problem) -> None:
     study = make(greenhouse)
 

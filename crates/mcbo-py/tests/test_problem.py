@@ -38,6 +38,10 @@ def test_four_ways_to_one_problem(tmp_path: Path) -> None:
 def test_examples_are_read(name: str) -> None:
     problem = mcbo.Problem.from_file(ROOT / "examples" / f"{name}.toml")
     assert problem.reward in problem.nodes
+    again = mcbo.Problem.from_dict(problem.to_dict())
+    assert again == problem
+    assert again.to_dict() == problem.to_dict()
+    assert again.simulate(seed=3) == problem.simulate(seed=3)
     assert len(problem.slots) == sum(node.dim for node in problem.nodes.values())
     assert problem.intervention() == problem.intervention(problem.intervention())
     assert problem._repr_html_().count("<table>") >= 1

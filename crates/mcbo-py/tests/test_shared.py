@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,13 +33,12 @@ def find() -> Path | None:
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     programs = find()
     if programs is None:
         assert "MCBO_REQUIRE_POSTGRES" not in os.environ, "PostgreSQL is required and not there"
         pytest.skip("PostgreSQL is not installed")
-    folder = Path("/tmp") / f"mcbo-py-{os.getpid()}"
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp())
     # The server refuses to run as root.
     as_other: list[str] = []
     if os.getuid() == 0:
@@ -50,7 +50,8 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     def run(program: str, *arguments: str) -> None:
         command = [*as_other, str(programs / program), "-D", str(folder / "data"), *arguments]
-        with (folder.parent / f"{folder.name}.log").open("wb") as log:
+        # To a file: a server that inherits a pipe would keep it open.
+        with tempfile.TemporaryFile() as log:
             subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", timeout=120)
 
     try:
@@ -61,7 +62,6 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         run("pg_ctl", "-w", "-m", "immediate", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        (folder.parent / f"{folder.name}.log").unlink(missing_ok=True)
 
 
 @pytest.fixture(params=["postgres", "sqlite"])

@@ -80,6 +80,7 @@ def optimize(study: Study, func: Objective, plan: Plan) -> None:
     plan.check()
     if not callable(func):
         raise DataError(f"an object of type {type(func).__name__} cannot be called; hint: give a function")
+    study._stopped = False
     with _progress(plan) as advance:
         _Loop(study, func, plan, advance).run()
 
@@ -99,7 +100,7 @@ class _Loop:
 
     def wanted(self) -> bool:
         """Whether one more trial is to be begun."""
-        if self.stop or (self.deadline is not None and time.monotonic() >= self.deadline):
+        if self.stop or self.study._stopped or (self.deadline is not None and time.monotonic() >= self.deadline):
             return False
         return self.plan.n_trials is None or self.begun < self.plan.n_trials
 

@@ -132,11 +132,21 @@ class Problem:
         return cls._of(_mcbo.Problem(_toml.write(shape), "problem"))
 
     def to_toml(self) -> str:
-        """The text of the problem file."""
-        text = self._raw.text
-        if text is None:
-            raise ProblemError("this problem was not made from a text")
-        return text
+        """The text of the problem file: the one it was read from, or else one that says the same."""
+        return self._raw.text if self._raw.text is not None else _toml.write(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The problem as a dictionary with the shape of the problem file."""
+        simulator = self._raw.simulator()
+        shape: dict[str, Any] = {
+            "name": self.name,
+            "maximize" if self.maximize else "minimize": self.reward,
+            "nodes": {fields["name"]: _fields(fields) for fields in self._raw.nodes()},
+            "actions": {name: {"range": span, "neutral": neutral} for name, span, neutral in self._raw.actions()},
+            "constraints": self._raw.constraints(),
+            "simulator": simulator and {name: _single(formulas) for name, formulas in simulator.items()},
+        }
+        return {key: value for key, value in shape.items() if value or key == "nodes"}
 
     @property
     def name(self) -> str:
@@ -171,7 +181,8 @@ class Problem:
     @property
     def max_interventions(self) -> int | None:
         """How many interventions one trial may have at most."""
-        return self._raw.max_interventions
+        limit: int | None = self._raw.constraints().get("max_interventions")
+        return limit
 
     @property
     def warnings(self) -> list[str]:
@@ -234,7 +245,7 @@ class Problem:
             self.maximize,
             nodes,
             sorted(self._raw.actions()),
-            self.max_interventions,
+            self._raw.constraints(),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -274,6 +285,21 @@ def _nodes(given: object, graph: nx.DiGraph[Any] | None) -> dict[str, dict[str, 
 
 def _action(given: object) -> object:
     return given if isinstance(given, Mapping) else {"range": given}
+
+
+def _single(several: Sequence[Any]) -> Any:
+    """One by itself, several as a list."""
+    return several[0] if len(several) == 1 else list(several)
+
+
+def _fields(node: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a node as the problem file writes them, those of no interest left out."""
+    fields = {key: node[key] for key in ("parents", "actions", "noise", "range", "kernel")}
+    fields["dim"] = node["dim"] if node["dim"] > 1 else None
+    fields["do"] = node["do"] and _single(node["do"])
+    fields["formula"] = node["formula"] and _single(node["formula"])
+    fields["components"] = "coregionalised" if node["coregionalised"] else None
+    return {key: value for key, value in fields.items() if value not in (None, [], "learn")}
 
 
 def _node(fields: Mapping[str, Any]) -> Node:

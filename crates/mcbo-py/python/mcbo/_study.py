@@ -56,6 +56,7 @@ class Study:
         self._storage = storage
         self._problem = problem
         self._own = own
+        self._stopped = False
         self._fitted: tuple[tuple[int, ...], Model] | None = None
 
     @property
@@ -172,6 +173,10 @@ class Study:
                 worker=worker,
             ),
         )
+
+    def stop(self) -> None:
+        """Called inside ``optimize``, by an objective or a callback: no more trials are begun."""
+        self._stopped = True
 
     def best(self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0) -> Best:
         """What to settle for: the intervention with the highest expected reward, or the highest lower bound of it.
@@ -305,7 +310,8 @@ def create_study(
         raw = _mcbo.Study.in_memory(problem._raw, strategy, preset, beta, seed, initial)
         return Study(raw, name, None, problem, own)
     chosen = name if name is not None else problem.name
-    raw = _mcbo.Study.create(storage, chosen, problem._raw, strategy, preset, beta, seed, initial, load_if_exists)
+    text = problem.to_toml()
+    raw = _mcbo.Study.create(storage, chosen, text, strategy, preset, beta, seed, initial, load_if_exists)
     return Study(raw, chosen, storage, None, own)
 
 

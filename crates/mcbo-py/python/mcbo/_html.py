@@ -77,6 +77,7 @@ def best(shown: Best) -> str:
     parts = [
         f"<p><b>Recommended</b>, by the {escape(shown.by)} of the expected reward</p>",
         table(["do", "value"], doing) if doing else _paragraph("do nothing"),
+        _reward(shown),
         table(["expected", "mean", "5 %", "95 %"], expected),
     ]
     if shown.certificate is not None:
@@ -116,3 +117,33 @@ def _trials(trials: Sequence[Trial], total: int) -> str:
     ]
     more = _paragraph(f"the last {len(trials)} of {total} trials") if total > len(trials) else ""
     return table(["trial", "state", "strategy", *names, "reward"], rows) + more
+
+
+def _reward(shown: Best) -> str:
+    """The expected reward with its bounds, the best measured one, and the most that any intervention could give."""
+    if shown.reward is None:
+        return ""
+    mean, lower, upper = shown.reward
+    marks: list[tuple[str, float, str]] = [("expected", mean, "#0072b2")]
+    if shown.trial is not None and shown.trial.reward is not None:
+        marks.append(("best measured", shown.trial.reward, "#d55e00"))
+    if shown.certificate is not None:
+        marks.append(("no plausible model expects more of anything", shown.certificate.upper, "#767676"))
+    places = [lower, upper, *(place for _, place, _ in marks)]
+    low, span = min(places), (max(places) - min(places)) or 1.0
+
+    def across(value: float) -> float:
+        return round(20 + 380 * (value - low) / span, 1)
+
+    dots = "".join(
+        f'<circle cx="{across(place)}" cy="20" r="4" fill="{colour}"/>'
+        f'<circle cx="24" cy="{46 + 18 * at}" r="4" fill="{colour}"/>'
+        f'<text x="36" y="{50 + 18 * at}">{escape(words)}: {number(place)}</text>'
+        for at, (words, place, colour) in enumerate(marks)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="420" height="{46 + 18 * len(marks)}" role="img" '
+        f'aria-label="expected reward" font-family="sans-serif" font-size="12">'
+        f'<rect x="{across(lower)}" y="14" width="{max(across(upper) - across(lower), 1)}" height="12" fill="#a6cee3"/>'
+        f'<line x1="10" x2="410" y1="20" y2="20" stroke="#cccccc"/>{dots}</svg>'
+    )

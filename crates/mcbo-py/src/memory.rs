@@ -116,7 +116,8 @@ impl InMemory {
         };
         if new {
             self.changed = now();
-            self.records[number - 1].told = Some(self.changed);
+            let record = &mut self.records[number - 1];
+            (record.told, record.reason) = (Some(self.changed), None);
         }
         Ok(())
     }

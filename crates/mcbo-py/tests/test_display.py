@@ -27,6 +27,14 @@ def test_pages_are_well_formed(told: mcbo.Study, clinic: mcbo.Problem, vector: m
     assert "growth" in pages[2]
 
 
+def test_a_study_without_data_shows_itself(greenhouse: mcbo.Problem) -> None:
+    best = mcbo.create_study(greenhouse).best()
+    assert best.certificate is not None
+    assert best.certificate.gap == float("inf")
+    assert "better by more" not in str(best)
+    assert parsed(best._repr_html_()) is not None
+
+
 def test_names_are_text_and_not_markup(greenhouse: mcbo.Problem, tmp_path: Path) -> None:
     study = mcbo.create_study(greenhouse, name="<b>&\"x'", storage=f"sqlite://{tmp_path}/s.sqlite")
     assert "&lt;b&gt;&amp;" in study._repr_html_()

@@ -82,8 +82,11 @@ def test_failures_and_mistakes(make: Make, greenhouse: mcbo.Problem) -> None:
     study.tell(study.ask(), state="failed", reason="pump")
     assert (study.trial(1).state, study.trial(1).reason) == ("failed", "pump")
     study.tell(1, state="failed")
-    with pytest.raises(mcbo.TrialError, match="failed already"):
-        study.tell(1, {"growth": 1.0})
+    # What gives something after all counts, and has not failed.
+    study.tell(1, {"growth": 1.0})
+    assert (study.trial(1).state, study.trial(1).reason) == ("complete", None)
+    with pytest.raises(mcbo.TrialError, match="complete already"):
+        study.tell(1, state="failed")
     with pytest.raises(mcbo.TrialError, match="there is no trial 9"):
         study.tell(9, {"growth": 1.0})
     trial = study.ask()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def best(shown: Best) -> str:
         _reward(shown),
         table(["expected", "mean", "5 %", "95 %"], expected),
     ]
-    if shown.certificate is not None:
+    if shown.certificate is not None and isfinite(shown.certificate.gap):
         bound = shown.certificate
         parts.append(
             _paragraph(
@@ -121,13 +122,13 @@ def _trials(trials: Sequence[Trial], total: int) -> str:
 
 def _reward(shown: Best) -> str:
     """The expected reward with its bounds, the best measured one, and the most that any intervention could give."""
-    if shown.reward is None:
+    if shown.reward is None or not all(isfinite(place) for place in shown.reward):
         return ""
     mean, lower, upper = shown.reward
     marks: list[tuple[str, float, str]] = [("expected", mean, "#0072b2")]
     if shown.trial is not None and shown.trial.reward is not None:
         marks.append(("best measured", shown.trial.reward, "#d55e00"))
-    if shown.certificate is not None:
+    if shown.certificate is not None and isfinite(shown.certificate.upper):
         marks.append(("no plausible model expects more of anything", shown.certificate.upper, "#767676"))
     places = [lower, upper, *(place for _, place, _ in marks)]
     low, span = min(places), (max(places) - min(places)) or 1.0

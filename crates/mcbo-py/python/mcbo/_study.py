@@ -100,7 +100,7 @@ class Study:
         """Takes what a trial gave: the measured values by node, all or some of them.
 
         The first values make a trial complete; what is measured later can be told later. With ``state="failed"`` the
-        trial could not be run; it is not proposed again.
+        trial could not be run; it is not proposed again, and counts if it gives something after all.
         """
         number = _number(trial)
         if state == "failed":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from math import isfinite
 from typing import Any, NamedTuple, Union
 
 from mcbo import _html
@@ -115,7 +116,7 @@ class Certificate:
     lower: float
     #: No plausible model expects more of any intervention.
     upper: float
-    #: No intervention is better than the recommended one by more than this.
+    #: No intervention is better than the recommended one by more than this; infinite where nothing can be said.
     gap: float
     #: The intervention that the upper bound belongs to.
     optimistic: Intervention
@@ -156,7 +157,7 @@ class Best:
         if self.reward is not None:
             mean, lower, upper = self.reward
             lines.append(f"expected reward {mean:.4g}, between {lower:.4g} and {upper:.4g}")
-        if self.certificate is not None:
+        if self.certificate is not None and isfinite(self.certificate.gap):
             lines.append(f"nothing else is better by more than {self.certificate.gap:.4g}")
         if self.trial is not None:
             lines.append(f"best measured: {self.trial.reward:.4g} in trial {self.trial.number}")

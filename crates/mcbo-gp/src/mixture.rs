@@ -48,7 +48,7 @@ const ROWS_FOR_FITTING: usize = 200;
 /// Rows there may be at the most: memory grows with their square, time with their cube.
 const MOST_ROWS: usize = 10_000;
 
-/// Rows that samples find their first place on: the moves that follow, on more rows, take them where they belong.
+/// Rows that samples find their first place on; the moves of this and later rounds, on more rows, take them on from there.
 const ROWS_FOR_STARTING: usize = 100;
 
 /// A weighted set of Gaussian processes over the same rows.
@@ -92,7 +92,7 @@ impl GpSet {
                 // The more rows, the less the samples differ, and the more each costs.
                 let count = match all.len() {
                     0..=200 => *count,
-                    201..=400 => (*count).min(2),
+                    201..=250 => (*count).min(2),
                     _ => 1,
                 };
                 sample_members(spec, rows, earlier, count.max(1), *moves, *burn_in, alternatives, rng)?
@@ -237,7 +237,14 @@ fn sample_members(
             })
             .collect::<Result<Vec<_>, GpError>>()?;
         starts.extend((0..count).map(|i| fits[i % fits.len()].clone()));
-        burn_in
+        if few.len() < rows.len() {
+            for (kernel, theta) in &mut starts {
+                slice_moves(&with(kernel), few, theta, burn_in, rng)?;
+            }
+            moves
+        } else {
+            burn_in
+        }
     } else {
         starts.extend((0..count).map(|i| {
             let member = known[i % known.len()];

@@ -1,14 +1,25 @@
 //! Python with pinned libraries, in a virtual environment of the project.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::Failure;
 use crate::run::{Step, root};
 
+fn interpreter() -> &'static str {
+    if cfg!(windows) { "python" } else { "python3" }
+}
+
+/// Whether there is a Python that can make environments.
+pub fn is_usable() -> bool {
+    let mut look = Command::new(interpreter());
+    look.args(["-c", "import ensurepip, venv"]).stdout(Stdio::null()).stderr(Stdio::null());
+    look.status().is_ok_and(|status| status.success())
+}
+
 /// Makes the environment `name` in the root with the libraries of `requirements`; gives its interpreter.
 pub fn environment(name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
-    let mut make = Command::new(if cfg!(windows) { "python" } else { "python3" });
+    let mut make = Command::new(interpreter());
     make.args(["-m", "venv", name]).current_dir(root());
     let hint = "Python 3.11 or newer with its venv module is needed";
     Step { name: "python", command: make, hint }.run(false)?;

@@ -149,6 +149,14 @@ impl Backend {
         }
     }
 
+    /// Goes on with another problem.
+    pub fn change_problem(&mut self, text: &str) -> Result<(), Fault> {
+        match self {
+            Self::Memory(memory) => memory.change_problem(text),
+            Self::Stored { study, .. } => Ok(study.change_problem(text)?),
+        }
+    }
+
     /// The problem in force.
     pub fn problem(&mut self) -> Result<Arc<Problem>, Fault> {
         match self {

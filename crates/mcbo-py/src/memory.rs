@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use mcbo_core::{DataError, Intervention, Study, Trial, TrialState, values_by_name};
+use mcbo_core::{DataError, Intervention, Problem, Study, Trial, TrialState, values_by_name};
 use mcbo_store::{LEASE, Row, RowError, RowFault, StoreError};
 
 use crate::convert::Named;
@@ -131,6 +131,14 @@ impl InMemory {
         self.study.fail(number)?;
         self.changed = now();
         self.records[number - 1].reason = Some(reason.to_owned());
+        Ok(())
+    }
+
+    /// Goes on with another problem.
+    pub fn change_problem(&mut self, text: &str) -> Result<(), Fault> {
+        let problem = Problem::from_toml(text).map_err(StoreError::from)?;
+        self.study.change_problem(problem).map_err(StoreError::from)?;
+        self.changed = now();
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Data, Intervention, MechanismKind, Network, Noise, Problem, input_names};
+use mcbo_core::{Intervention, MechanismKind, Network, Noise, Problem, Study, input_names};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -24,7 +24,8 @@ const MOST: usize = 10_000_000;
 pub struct Model {
     pub problem: Arc<Problem>,
     pub network: Network,
-    pub data: Data,
+    /// The study it was fitted to.
+    pub study: Study,
 }
 
 /// One row of [`Model::nodes`]: name, rows, deviation of the mechanism, share explained, deviation of the noise.
@@ -46,6 +47,19 @@ impl Model {
     fn nodes(&self, py: Python<'_>) -> PyResult<Vec<NodeRow>> {
         let summaries = together(py, || Ok(self.network.summaries(&self.problem)))?;
         Ok(summaries.into_iter().map(|s| (s.name, s.rows, s.uncertainty, s.explained, s.noise)).collect())
+    }
+
+    /// The graph with how well each node is known, and what was learned of each: names, titles and SVG.
+    fn pictures(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String)>> {
+        let drawn = together(py, || {
+            let mut pictures = vec![mcbo_plot::graph(&self.problem, Some(&self.network))];
+            let order = self.problem.graph().order();
+            pictures.extend(
+                order.iter().filter_map(|&node| mcbo_plot::mechanism(&self.study, &self.network, node)),
+            );
+            Ok(pictures)
+        })?;
+        Ok(drawn.into_iter().map(|picture| (picture.name, picture.title, picture.svg)).collect())
     }
 
     /// What should be known about the fit.

@@ -295,6 +295,11 @@ impl Study {
         best::dict(py, &study, &found)
     }
 
+    /// Goes on with another problem, from its text.
+    fn change_problem(&self, py: Python<'_>, problem: String) -> PyResult<()> {
+        self.with(py, |backend| backend.change_problem(&problem))
+    }
+
     /// Pictures: names, titles and SVG. With the model all of them, without it those that need none.
     fn pictures(&self, py: Python<'_>, model: bool) -> PyResult<Vec<(String, String, String)>> {
         let study = self.quickly(py, Backend::study)?;
@@ -309,8 +314,7 @@ impl Study {
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
         let study = self.quickly(py, Backend::study)?;
         let found = together(py, || Ok(study.recommend()?))?;
-        let (problem, data) = (study.problem().clone(), study.data().clone());
-        Ok(Model { problem, network: found.network, data })
+        Ok(Model { problem: study.problem().clone(), network: found.network, study })
     }
 }
 

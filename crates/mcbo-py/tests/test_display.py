@@ -24,6 +24,10 @@ def test_pages_are_well_formed(told: mcbo.Study, clinic: mcbo.Problem, vector: m
     for page in pages:
         assert parsed(page).find(".//table") is not None or "no trials yet" in page
     assert all("<svg" in page for page in pages[:3])
+    model = told.model._repr_html_()
+    assert parsed(model) is not None
+    assert model.count("<svg") == 3
+    assert set(told.model.pictures()) == {"graph", "mechanism-moisture", "mechanism-growth"}
     assert "growth" in pages[2]
 
 

@@ -140,6 +140,7 @@ CALLS: dict[str, tuple[Callable[[Any], object], Callable[[Any], bool]]] = {
     "Problem.intervention": (P.intervention, never),
     "Problem.simulate": (P.simulate, never),
     "Problem.simulate(seed)": (lambda g: P.simulate(seed=g), never),
+    "Study.change_problem": (S.change_problem, never),
     "create_study(problem)": (mcbo.create_study, never),
     "create_study(storage)": (lambda g: mcbo.create_study(P, storage=g), never),
     "create_study(name)": (

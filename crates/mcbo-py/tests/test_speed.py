@@ -27,5 +27,4 @@ def test_overhead_of_ask_and_tell(greenhouse: mcbo.Problem) -> None:
     inside, outside = median(computed), median(around) + median(telling)
     overhead = outside / inside
     print(f"\n{1e3 * inside:.2f} ms a trial in Rust, {1e3 * outside:.3f} ms around it: {100 * overhead:.2f} %")
-    # The aim is 5 %; a busy machine may add some.
-    assert overhead < 0.1
+    assert overhead < 0.05

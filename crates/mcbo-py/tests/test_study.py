@@ -185,3 +185,19 @@ def test_strategies_by_name(greenhouse: mcbo.Problem) -> None:
         mcbo.create_study(greenhouse, preset="fast")  # type: ignore[arg-type]
     with pytest.raises(mcbo.StrategyError, match="at least 0"):
         mcbo.create_study(greenhouse, beta=-1.0)
+
+
+def test_a_problem_can_be_mended(greenhouse: mcbo.Problem, tmp_path: Path) -> None:
+    url = f"sqlite://{tmp_path}/s.sqlite"
+    for study in (mcbo.create_study(greenhouse), mcbo.create_study(greenhouse, name="s", storage=url)):
+        study.optimize(grow, n_trials=4)
+        wide = mcbo.Problem.from_toml(greenhouse.to_toml().replace("10.0", "12.0"))
+        assert wide != greenhouse
+        study.change_problem(wide)
+        assert study.problem == wide
+        assert study.status.complete == 4
+        gone = mcbo.Problem(nodes={"growth": {"actions": ["water"]}}, actions={"water": (0, 12)}, maximize="growth")
+        with pytest.raises(mcbo.McboError, match="moisture"):
+            study.change_problem(gone)
+        assert study.problem == wide
+    assert mcbo.load_study("s", url).problem == wide

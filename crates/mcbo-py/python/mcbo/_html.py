@@ -8,6 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mcbo._model import Model
     from mcbo._problem import Problem
     from mcbo._study import Study
     from mcbo._trial import Best, Trial
@@ -93,6 +94,12 @@ def best(shown: Best) -> str:
         parts.append(_paragraph(f"Best measured: {number(shown.trial.reward)} in trial {shown.trial.number}."))
     parts.extend(_paragraph(warning) for warning in shown.warnings)
     return "".join(parts)
+
+
+def model(shown: Model) -> str:
+    """A model: how well it knows every node, and what it has learned of each."""
+    warnings = "".join(_paragraph(warning) for warning in shown.warnings)
+    return "".join(picture.svg for picture in shown.pictures().values()) + warnings
 
 
 def study(shown: Study) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mcbo import _mcbo
+from mcbo import _html, _mcbo
 from mcbo._errors import DataError
 from mcbo._intervention import InterventionLike
+from mcbo._picture import Picture
 from mcbo._problem import Problem
 from mcbo._table import floats
 from mcbo._trial import NodeForecast, node_forecasts
@@ -51,6 +52,10 @@ class Model:
     def nodes(self) -> dict[str, NodeSummary]:
         """How well every component of every node is known."""
         return {row[0]: NodeSummary(*row) for row in self._raw.nodes()}
+
+    def pictures(self) -> dict[str, Picture]:
+        """Pictures by name: ``graph``, with how well each node is known, and ``mechanism-NODE``, what was learned of it."""
+        return {name: Picture(name, title, svg) for name, title, svg in self._raw.pictures()}
 
     @property
     def warnings(self) -> list[str]:
@@ -104,3 +109,6 @@ class Model:
     ) -> NDArray[np.float64]:
         """Draws of the expected reward under an intervention, noise averaged out, in the direction of improvement."""
         return self._raw.reward_draws(*self._problem._parts(intervention), n, seed)
+
+    def _repr_html_(self) -> str:
+        return _html.model(self)

@@ -252,6 +252,17 @@ class Study:
         """All trials as a pandas data frame; :meth:`add_trials` of another study takes it."""
         return _table.frame(self.trials, self.problem._raw)
 
+    def change_problem(self, problem: Problem) -> None:
+        """Goes on with a changed problem.
+
+        Arrows, ranges, noise and formulas may change, nodes and actions may be added, and count as not measured and neutral
+        so far. None may go, and all trials must fit the new ranges.
+        """
+        if not isinstance(problem, Problem):
+            raise DataError(f"an object of type {type(problem).__name__} is no problem; hint: give a mcbo.Problem")
+        self._raw.change_problem(problem.to_toml())
+        self._fitted = None
+
     def pictures(self) -> dict[str, Picture]:
         """All pictures of the study by name.
 

@@ -66,7 +66,7 @@ pub enum StudyError {
     },
     /// The trial is not pending any more.
     #[error(
-        "trial {number} is {state} already; hint: only a trial that has no values can be marked as failed"
+        "trial {number} is {state} already; hint: what was told stays, and what is missing can still be told"
     )]
     NotPending {
         /// The trial.

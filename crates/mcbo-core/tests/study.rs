@@ -215,8 +215,14 @@ fn bad_observations_are_refused_and_leave_the_study_as_it_was() {
         Err(StudyError::Data(DataError::OutOfRange { .. }))
     ));
     study.tell(number, vec![Some(0.5), Some(1.0)]).expect("a good observation");
-    assert_eq!(refused(study.tell(number, vec![Some(0.5), Some(1.0)])), "trial 1 is complete already");
-    assert_eq!(refused(study.fail(number)), "trial 1 is complete already");
+    assert_eq!(
+        refused(study.tell(number, vec![Some(0.5), Some(1.0)])),
+        "trial 1 is complete already; hint: what was told stays, and what is missing can still be told"
+    );
+    assert_eq!(
+        refused(study.fail(number)),
+        "trial 1 is complete already; hint: what was told stays, and what is missing can still be told"
+    );
     assert_eq!(study.data().len(), 1);
 }
 

@@ -212,7 +212,7 @@ fn failed_trials_are_not_proposed_again() {
     assert_eq!((&trial["state"], &trial["error"]), (&"complete".into(), &Value::Null));
     let done = mcbo_in(at, &["tell", "lab", "1", "--failed"]).with_code(2);
     assert!(
-        done.stderr.contains("only a trial that has no values can be marked as failed"),
+        done.stderr.contains("what was told stays, and what is missing can still be told"),
         "{}",
         done.stderr
     );

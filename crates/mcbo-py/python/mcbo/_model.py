@@ -54,7 +54,10 @@ class Model:
         return {row[0]: NodeSummary(*row) for row in self._raw.nodes()}
 
     def pictures(self) -> dict[str, Picture]:
-        """Pictures by name: ``graph``, with how well each node is known, and ``mechanism-NODE``, what was learned of it."""
+        """Pictures by name.
+
+        ``graph``, with how well each node is known, and ``mechanism-NODE``, what was learned of a node.
+        """
         return {name: Picture(name, title, svg) for name, title, svg in self._raw.pictures()}
 
     @property

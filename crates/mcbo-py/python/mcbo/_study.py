@@ -255,8 +255,8 @@ class Study:
     def change_problem(self, problem: Problem) -> None:
         """Goes on with a changed problem.
 
-        Arrows, ranges, noise and formulas may change, nodes and actions may be added, and count as not measured and neutral
-        so far. None may go, and all trials must fit the new ranges.
+        Arrows, ranges, noise and formulas may change; nodes and actions may be added, and count as not measured and
+        neutral so far. None may go, and all trials must fit the new ranges.
         """
         if not isinstance(problem, Problem):
             raise DataError(f"an object of type {type(problem).__name__} is no problem; hint: give a mcbo.Problem")

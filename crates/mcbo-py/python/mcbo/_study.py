@@ -261,7 +261,7 @@ class Study:
         if not isinstance(problem, Problem):
             raise DataError(f"an object of type {type(problem).__name__} is no problem; hint: give a mcbo.Problem")
         self._raw.change_problem(problem.to_toml())
-        self._fitted = None
+        self._problem, self._fitted = problem, None
 
     def pictures(self) -> dict[str, Picture]:
         """All pictures of the study by name.

@@ -261,7 +261,9 @@ class Study:
         if not isinstance(problem, Problem):
             raise DataError(f"an object of type {type(problem).__name__} is no problem; hint: give a mcbo.Problem")
         self._raw.change_problem(problem.to_toml())
-        self._problem, self._fitted = problem, None
+        if self._problem is not None:
+            self._problem = problem
+        self._fitted = None
 
     def pictures(self) -> dict[str, Picture]:
         """All pictures of the study by name.

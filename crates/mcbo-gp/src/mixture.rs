@@ -275,3 +275,31 @@ fn sample_members(
     }
     Ok(members)
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::{Mean, Noise, Priors};
+
+    #[test]
+    fn more_rows_than_memory_can_hold_are_refused() {
+        let mut rows = Rows::new(1);
+        for row in 0..=MOST_ROWS {
+            rows.push_full(&[row as f64], 0.0, 0, 0.1).unwrap();
+        }
+        let spec = GpSpec {
+            kernel: Kernel::default(),
+            dim: 1,
+            components: 1,
+            noise: Noise::Learned,
+            mean: Mean::Profiled,
+            priors: Priors::reference(),
+        };
+        let fit = GpSet::fit(&spec, &rows, &[], &Inference::default(), &mut ChaCha8Rng::seed_from_u64(1));
+        let Err(error) = fit else { panic!("{} rows were taken", rows.len()) };
+        assert_eq!(error, GpError::TooManyRows { rows: MOST_ROWS + 1, most: MOST_ROWS });
+    }
+}

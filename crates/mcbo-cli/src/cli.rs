@@ -11,8 +11,8 @@ pub use bench::{
     Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Suite,
 };
 pub use study::{
-    Add, Advice, Ask, Best, By, Doctor, Export, ExportFormat, New, Plot, Status, Storage, Studies, Tell,
-    Update, Worker,
+    Add, Advice, Ask, By, Doctor, Export, ExportFormat, Look, New, Plot, Storage, Studies, Tell, Update,
+    Worker,
 };
 
 const ABOUT: &str = "\
@@ -96,9 +96,11 @@ pub enum Command {
     /// Add data that exist already
     Add(Add),
     /// What to settle for, and how much better anything else could be
-    Best(Best),
+    #[command(after_help = study::BEST_EXAMPLES)]
+    Best(Look),
     /// Where a study stands
-    Status(Status),
+    #[command(after_help = study::STATUS_EXAMPLES)]
+    Status(Look),
     /// All trials of a study as CSV or JSON
     Export(Export),
     /// Pictures of a study, as SVG and PNG

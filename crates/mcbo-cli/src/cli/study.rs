@@ -30,6 +30,18 @@ pub struct Advice {
     pub width: f64,
 }
 
+/// How to use `mcbo best`.
+pub const BEST_EXAMPLES: &str = "\
+Examples:
+  mcbo best beer
+  mcbo best beer --by lower    rather sure than high";
+
+/// How to use `mcbo status`.
+pub const STATUS_EXAMPLES: &str = "\
+Examples:
+  mcbo status beer
+  mcbo status beer --json | jq .certificate.gap";
+
 /// What a recommendation goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum By {
@@ -168,34 +180,9 @@ pub struct Add {
     pub storage: Storage,
 }
 
-/// `mcbo best`
+/// `mcbo best` and `mcbo status`
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mcbo best beer
-  mcbo best beer --by lower    rather sure than high")]
-pub struct Best {
-    /// The study
-    pub study: String,
-    #[command(flatten)]
-    pub advice: Advice,
-    /// Threads to compute with [default: all cores]; the results do not depend on it
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub threads: Option<usize>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub storage: Storage,
-}
-
-/// `mcbo status`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mcbo status beer
-  mcbo status beer --json | jq .certificate.gap")]
-pub struct Status {
+pub struct Look {
     /// The study
     pub study: String,
     #[command(flatten)]

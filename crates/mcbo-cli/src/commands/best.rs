@@ -6,7 +6,7 @@ use anyhow::Result;
 use mcbo_core::{Certificate, Criterion, Recommendation, Study};
 use serde_json::json;
 
-use crate::cli::{Advice, Best, By};
+use crate::cli::{Advice, By, Look};
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::run::report::Report;
@@ -14,7 +14,7 @@ use crate::talk::Talk;
 use crate::{json, store, table, words};
 
 /// Fits the model and prints what it recommends.
-pub fn run(arguments: &Best) -> Result<ExitCode> {
+pub fn run(arguments: &Look) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
     if study.data().is_empty() {
         let name = words::argument(&arguments.study);

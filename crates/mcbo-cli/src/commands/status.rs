@@ -7,7 +7,7 @@ use mcbo_core::{Certificate, Recommendation, Study, TrialState};
 use mcbo_store::{Status as Standing, StoredTrial};
 use serde_json::{Value, json};
 
-use crate::cli::Status;
+use crate::cli::Look;
 use crate::exit::ExitCode;
 use crate::number::Format;
 use crate::table::{self, Align, Table};
@@ -26,7 +26,7 @@ struct View<'a> {
 }
 
 /// Prints where a study stands.
-pub fn run(arguments: &Status) -> Result<ExitCode> {
+pub fn run(arguments: &Look) -> Result<ExitCode> {
     let mut stored = store::study(&arguments.storage, &arguments.study)?;
     let (standing, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
     let quick = !study.data().is_empty() && study.data().len() <= QUICK;

@@ -1,12 +1,14 @@
 //! What is maximised: functions of a decision vector with value and gradient.
 
 mod credible;
+mod shared;
 
 use crate::network::{Batch, Choice, Network, NoiseSamples, Plan, Workspace};
 use crate::optimism::Optimism;
 use crate::{Intervention, Problem};
 
 pub use credible::CredibleReward;
+pub use shared::SharedOptimism;
 
 /// A function of the decision vector of one [`Choice`]: unit-scaled variables first, auxiliary variables after them.
 pub trait Acquisition: Send + Sync {

@@ -15,7 +15,7 @@ mod strategy;
 mod study;
 
 pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, OptimisticReward};
-pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors};
+pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors, Sampling, Shape};
 
 pub use data::{Data, DataError, Observation, check_intervention};
 pub use expr::{Expr, ExprError, ExprErrorKind};
@@ -27,8 +27,8 @@ pub use network::{
 };
 pub use optimism::Optimism;
 pub use problem::{
-    Action, Components, Diagnostic, Direction, Formulas, Node, NodeBuilder, Noise, Problem, ProblemBuilder,
-    ProblemError, ProblemErrors, ProblemWarning,
+    Action, Aim, AimParseError, Components, Diagnostic, Direction, Formulas, Node, NodeBuilder, Noise,
+    Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning,
 };
 pub use search::{
     Ascent, ENUMERATION_LIMIT, Found, SearchSettings, SearchTask, Stage, Stages, enumerate, maximize,
@@ -36,7 +36,7 @@ pub use search::{
 };
 pub use simulator::Simulator;
 pub use strategy::{
-    Beta, Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Mcbo, Memory, Observe, Random,
-    Recommendation, Strategy, SuggestError, Suggestion, Ucb, Warning, design_point,
+    Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Exploration, Mcbo, Memory, Observe,
+    Random, Recommendation, Strategy, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{ChangeError, Study, StudyError, Trial, TrialState, default_initial, values_by_name};

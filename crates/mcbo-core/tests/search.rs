@@ -91,10 +91,7 @@ fn the_optimum_of_linear_mechanisms_is_found() {
         }
         for i in 0..nodes {
             builder = builder.node(format!("x{i}"), |n| {
-                let n = n
-                    .actions([format!("a{i}")])
-                    .noise(Noise::None)
-                    .kernel(&"linear".parse().expect("a kernel"));
+                let n = n.actions([format!("a{i}")]).noise(Noise::None).kernel("linear");
                 if i == 0 { n } else { n.parents([format!("x{}", i - 1)]) }
             });
         }

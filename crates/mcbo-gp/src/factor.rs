@@ -100,9 +100,9 @@ pub(crate) fn quadratic(factor: &Mat<f64>, output: &[f64], mean: Mean) -> f64 {
         }
         right
     };
-    let z = match mean {
-        Mean::Fixed(mean) => solve(output.iter().map(|y| y - mean).collect()),
-        Mean::Profiled => {
+    let z = match mean.known() {
+        Some(mean) => solve(output.iter().map(|y| y - mean).collect()),
+        None => {
             let (mut z, ones) = (solve(output.to_vec()), solve(vec![1.0; output.len()]));
             let mean = if z.is_empty() { 0.0 } else { dot(&ones, &z) / dot(&ones, &ones) };
             simd::add_scaled(-mean, &ones, &mut z);
@@ -135,10 +135,10 @@ impl Weights {
         };
         let mut z = apply(&|j| output[j]);
         let ones = apply(&|_| 1.0);
-        let mean = match mean {
-            Mean::Fixed(mean) => mean,
-            Mean::Profiled if n == 0 => 0.0,
-            Mean::Profiled => dot(&ones, &z) / dot(&ones, &ones),
+        let mean = match mean.known() {
+            Some(mean) => mean,
+            None if n == 0 => 0.0,
+            None => dot(&ones, &z) / dot(&ones, &ones),
         };
         simd::add_scaled(-mean, &ones, &mut z);
         let alpha = (0..n).map(|j| dot(&inverse.col_as_slice(j)[j..], &z[j..])).collect();

@@ -33,6 +33,34 @@ pub struct Fit {
     pub evaluations: usize,
 }
 
+/// Which density is climbed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Objective {
+    /// Of the parameters themselves, as in the reference implementation.
+    OfParameters,
+    /// Of their logarithms, which is what samples are drawn from.
+    OfLogarithms,
+}
+
+/// Where climbs begin.
+pub(crate) struct Starts(pub Vec<Vec<f64>>);
+
+impl Starts {
+    /// The warm start if it has the right length, then the prior's typical values, then draws from the prior; never none.
+    pub fn new(spec: &GpSpec, warm: Option<&[f64]>, count: usize, rng: &mut dyn Rng) -> Self {
+        let layout = Layout::new(spec);
+        let mut starts: Vec<Vec<f64>> =
+            warm.filter(|theta| theta.len() == layout.len).map(<[f64]>::to_vec).into_iter().collect();
+        for start in 0..count.max(usize::from(starts.is_empty())) {
+            starts.push(match start {
+                0 => layout.at_priors(&spec.priors, |prior| prior.typical()),
+                _ => layout.at_priors(&spec.priors, |prior| prior.draw_log(rng)),
+            });
+        }
+        Self(starts)
+    }
+}
+
 /// Maximum a posteriori hyper-parameters by bounded quasi-Newton from several starts.
 ///
 /// # Errors
@@ -44,40 +72,52 @@ pub fn fit_map(
     options: FitOptions,
     rng: &mut dyn Rng,
 ) -> Result<Fit, GpError> {
+    let starts = Starts::new(spec, warm, options.starts, rng);
     let layout = Layout::new(spec);
-    let (lower, upper) = layout.bounds();
     let mut likelihood = Likelihood::new(spec, rows);
-    let mut starts: Vec<Vec<f64>> =
-        warm.filter(|theta| theta.len() == layout.len).map(<[f64]>::to_vec).into_iter().collect();
-    for start in 0..options.starts.max(usize::from(starts.is_empty())) {
-        starts.push(match start {
-            0 => layout.at_priors(&spec.priors, |prior| prior.typical()),
-            _ => layout.at_priors(&spec.priors, |prior| prior.draw_log(rng)),
-        });
-    }
-    if rows.is_empty() {
-        let theta = layout.at_priors(&spec.priors, |prior| prior.typical());
+    climb(&mut likelihood, &layout, starts, options.evaluations, Objective::OfParameters)
+}
+
+/// The highest place that climbs from the starts reach.
+pub(crate) fn climb(
+    likelihood: &mut Likelihood<'_>,
+    layout: &Layout,
+    starts: Starts,
+    evaluations: usize,
+    objective: Objective,
+) -> Result<Fit, GpError> {
+    let rows = likelihood.rows().len();
+    let (lower, upper) = layout.bounds();
+    if rows == 0 {
+        let theta = layout.at_priors(likelihood.priors(), |prior| prior.typical());
         return Ok(Fit { theta, log_posterior: 0.0, evaluations: 0 });
     }
-    let rule = StopRule {
-        evaluations: options.evaluations,
-        value_tolerance: 1e-7,
-        gradient_tolerance: 1e-4,
-        first_step: 0.5,
+    let mut value = |theta: &[f64], gradient: &mut [f64]| match objective {
+        Objective::OfParameters => likelihood.log_posterior(theta, gradient),
+        Objective::OfLogarithms => likelihood.log_density_of_logs(theta, gradient),
     };
+    if layout.len == 0 {
+        return Ok(Fit { theta: Vec::new(), log_posterior: value(&[], &mut [])?, evaluations: 1 });
+    }
+    // For Laplace's method a hundredth of a unit is near enough to the mode.
+    let (value_tolerance, gradient_tolerance) = match objective {
+        Objective::OfParameters => (1e-7, 1e-4),
+        Objective::OfLogarithms => (1e-5, 1e-2),
+    };
+    let rule = StopRule { evaluations, value_tolerance, gradient_tolerance, first_step: 0.5 };
     let mut best: Option<(Vec<f64>, f64)> = None;
     let mut failure = None;
-    for start in starts {
-        let search = minimize(start, lower.clone(), upper.clone(), rule, |theta, gradient| match likelihood
-            .log_posterior(theta, gradient)
-        {
-            Ok(value) => {
-                gradient.iter_mut().for_each(|g| *g = -*g);
-                -value
-            }
-            Err(error) => {
-                failure = Some(error);
-                f64::INFINITY
+    for start in starts.0 {
+        let search = minimize(start, lower.clone(), upper.clone(), rule, |theta, gradient| {
+            match value(theta, gradient) {
+                Ok(value) => {
+                    gradient.iter_mut().for_each(|g| *g = -*g);
+                    -value
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    f64::INFINITY
+                }
             }
         });
         let (theta, value) = search.best();
@@ -90,7 +130,7 @@ pub fn fit_map(
             Ok(Fit { theta, log_posterior: -value, evaluations: likelihood.evaluations() })
         }
         (None, Some(error)) => Err(error),
-        (None, None) => Err(GpError::NotPositiveDefinite { rows: rows.len(), jitter: 0.0 }),
+        (None, None) => Err(GpError::NotPositiveDefinite { rows, jitter: 0.0 }),
     }
 }
 
@@ -108,13 +148,15 @@ pub fn slice_moves(
 ) -> Result<f64, GpError> {
     /// Width of the first bracket: a standard deviation of most priors' logarithms.
     const WIDTH: f64 = 1.2;
+    /// Widths that a bracket may grow to.
+    const MOST: usize = 7;
     let layout = Layout::new(spec);
     let (lower, upper) = layout.bounds();
     let mut likelihood = Likelihood::new(spec, rows);
     let mut density = |theta: &[f64]| {
         let inside = theta.iter().zip(lower.iter().zip(&upper)).all(|(t, (l, u))| t >= l && t <= u);
         if inside {
-            likelihood.log_density_of_logs(theta).unwrap_or(f64::NEG_INFINITY)
+            likelihood.log_density_of_logs(theta, &mut []).unwrap_or(f64::NEG_INFINITY)
         } else {
             f64::NEG_INFINITY
         }
@@ -146,17 +188,20 @@ pub fn slice_moves(
             }
             density(&proposal)
         };
-        for _ in 0..3 {
-            if at(high) <= level {
-                break;
-            }
-            high += WIDTH;
-        }
-        for _ in 0..3 {
+        // The steps that are left to grow by are shared out between both sides at random: with a fixed share for each, the
+        // bracket would depend on where in the slice the step began, and the posterior would not be left as it is.
+        let left = rng.random_range(0..MOST);
+        for _ in 0..left {
             if at(low) <= level {
                 break;
             }
             low -= WIDTH;
+        }
+        for _ in 0..MOST - 1 - left {
+            if at(high) <= level {
+                break;
+            }
+            high += WIDTH;
         }
         for _ in 0..40 {
             let offset = low + (high - low) * rng.random::<f64>();

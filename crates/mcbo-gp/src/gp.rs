@@ -3,9 +3,9 @@
 use faer::Mat;
 
 use crate::factor::Weights;
-use crate::likelihood::{Likelihood, noise_of, scaled_columns};
+use crate::likelihood::{Likelihood, noise_of, phase, scaled_columns};
 use crate::simd::{self, dot};
-use crate::spec::{Correlation, Layout};
+use crate::spec::{Correlation, Layout, LeafKind};
 use crate::{GpError, GpSpec, Rows};
 
 /// The posterior at a batch of inputs: `[component][column]`, with Jacobians `[component][input][column]`.
@@ -80,8 +80,9 @@ pub struct Gp {
     pub(crate) scaled: Vec<Vec<Vec<f64>>>,
     /// Variance of every term.
     pub(crate) variances: Vec<f64>,
-    /// Inverse lengthscales, `[leaf][input]`.
+    /// Inverse lengthscales, `[leaf][input that it sees]`, and those inputs.
     pub(crate) factors: Vec<f64>,
+    pub(crate) seen: Vec<usize>,
     pub(crate) correlation: Correlation,
     pub(crate) inverse: Mat<f64>,
     pub(crate) alpha: Vec<f64>,
@@ -117,6 +118,7 @@ impl Gp {
                 .flat_map(|leaf| &theta[leaf.lengthscales.clone()])
                 .map(|l| (-l).exp())
                 .collect(),
+            seen: layout.seen(),
             correlation: Correlation::new(spec.components, &theta[layout.correlation.clone()]),
             layout,
             theta: theta.to_vec(),
@@ -159,6 +161,19 @@ impl Gp {
         self.log_marginal
     }
 
+    /// What the rows say about the function: the information gain `½ ln det(I + N⁻¹K)` with the noise `N`, in nats, and the
+    /// norm of the posterior mean in the kernel's space, `(αᵀKα)^½`.
+    pub fn information(&self) -> (f64, f64) {
+        let (mut gain, mut squared) = (0.0, 0.0);
+        for row in 0..self.rows.len() {
+            let noise = noise_of(&self.spec, &self.theta, &self.rows, row);
+            // The diagonal of L⁻¹ is the inverse of that of L.
+            gain -= self.inverse[(row, row)].ln() + 0.5 * noise.ln();
+            squared += self.alpha[row] * (self.rows.output[row] - self.mean - noise * self.alpha[row]);
+        }
+        (gain.max(0.0), squared.max(0.0).sqrt())
+    }
+
     /// Adds a row in O(n²), hyper-parameters unchanged: the new row of `L⁻¹` is `(-lᵀL⁻¹, 1)/d` with `l = L⁻¹k` and
     /// `d² = k(x,x) + σ² - |l|²`.
     ///
@@ -174,9 +189,14 @@ impl Gp {
         let n = self.rows.len();
         self.rows.push_full(input, output, component, noise)?;
         for (leaf, layout) in self.scaled.iter_mut().zip(&self.layout.leaves) {
-            for ((column, slot), x) in leaf.iter_mut().zip(layout.lengthscales.clone()).zip(input) {
-                column.push(x * (-self.theta[slot]).exp());
+            let slots = layout.lengthscales.clone();
+            let mut scaled: Vec<f64> =
+                slots.zip(&layout.inputs).map(|(slot, &k)| input[k] * (-self.theta[slot]).exp()).collect();
+            if layout.kind == LeafKind::Cosine {
+                let phase = phase(scaled.iter().copied());
+                scaled.extend([phase.cos(), phase.sin()]);
             }
+            leaf.iter_mut().zip(scaled).for_each(|(column, x)| column.push(x));
         }
         let (covariance, own) = self.covariance_with_rows(input, component, n);
         let mut l = vec![0.0; n];

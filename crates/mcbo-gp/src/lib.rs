@@ -6,6 +6,7 @@
 
 mod data;
 mod error;
+mod evidence;
 mod factor;
 mod fit;
 mod gp;
@@ -21,12 +22,13 @@ mod spec;
 
 pub use data::Rows;
 pub use error::GpError;
+pub use evidence::Laplace;
 pub use fit::{Fit, FitOptions, fit_map, slice_moves};
 pub use gp::{Gp, Prediction};
-pub use kernel::{Kernel, KernelParseError, Leaf};
+pub use kernel::{Kernel, KernelParseError, Leaf, Shape};
 pub use likelihood::Likelihood;
 pub use loo::{LeftOut, normal_probability};
-pub use mixture::{GpSet, Inference, Member};
+pub use mixture::{Earlier, Form, GpSet, Inference, Member, Sampling, Weighing};
 pub use predict::Scratch;
 pub use prior::{Prior, Priors};
 pub use spec::{GpSpec, Mean, Noise};

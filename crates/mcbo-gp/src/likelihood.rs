@@ -5,18 +5,32 @@ use faer::Mat;
 use crate::factor::Weights;
 use crate::simd::{self, dot};
 use crate::spec::{Correlation, Layout, LeafKind};
-use crate::{GpError, GpSpec, Rows, factor};
+use crate::{GpError, GpSpec, Prior, Priors, Rows, factor};
 
-/// Inputs divided by the lengthscales of each leaf: `[leaf][input][row]`.
+/// Inputs divided by the lengthscales of each leaf: `[leaf][input][row]`. Waves have the cosine and the sine of their phase
+/// behind the inputs.
 pub(crate) fn scaled_columns(layout: &Layout, theta: &[f64], rows: &Rows) -> Vec<Vec<Vec<f64>>> {
-    let scale = |slot: usize, column: &[f64]| {
+    let scale = |slot: usize, column: &[f64]| -> Vec<f64> {
         let inverse = (-theta[slot]).exp();
         column.iter().map(|x| x * inverse).collect()
     };
     let leaf = |leaf: &crate::spec::LeafLayout| {
-        leaf.lengthscales.clone().zip(&rows.columns).map(|(slot, column)| scale(slot, column)).collect()
+        let slots = leaf.lengthscales.clone();
+        let mut columns: Vec<Vec<f64>> =
+            slots.zip(&leaf.inputs).map(|(slot, &k)| scale(slot, &rows.columns[k])).collect();
+        if leaf.kind == LeafKind::Cosine {
+            let phases = (0..rows.len()).map(|j| phase(columns.iter().map(|column| column[j])));
+            let (cosines, sines) = phases.map(|phase| (phase.cos(), phase.sin())).unzip();
+            columns.extend([cosines, sines]);
+        }
+        columns
     };
     layout.leaves.iter().map(leaf).collect()
+}
+
+/// The phase of a wave at inputs divided by its periods.
+pub(crate) fn phase(scaled: impl Iterator<Item = f64>) -> f64 {
+    std::f64::consts::TAU * scaled.sum::<f64>()
 }
 
 /// The noise variance of every row.
@@ -69,6 +83,14 @@ impl<'a> Likelihood<'a> {
         }
     }
 
+    pub(crate) fn rows(&self) -> &'a Rows {
+        self.rows
+    }
+
+    pub(crate) fn priors(&self) -> &'a Priors {
+        &self.spec.priors
+    }
+
     /// How often the likelihood was evaluated.
     pub fn evaluations(&self) -> usize {
         self.evaluations
@@ -94,10 +116,27 @@ impl<'a> Likelihood<'a> {
     /// # Errors
     /// As [`Self::log_marginal`].
     pub fn log_posterior(&mut self, theta: &[f64], gradient: &mut [f64]) -> Result<f64, GpError> {
+        self.with_priors(theta, gradient, Prior::log_density)
+    }
+
+    /// The log posterior density of the logarithms, which sampling needs. `gradient` is overwritten unless it is empty.
+    ///
+    /// # Errors
+    /// As [`Self::log_marginal`].
+    pub fn log_density_of_logs(&mut self, theta: &[f64], gradient: &mut [f64]) -> Result<f64, GpError> {
+        self.with_priors(theta, gradient, Prior::log_density_of_log)
+    }
+
+    fn with_priors(
+        &mut self,
+        theta: &[f64],
+        gradient: &mut [f64],
+        density: impl Fn(&Prior, f64) -> (f64, f64),
+    ) -> Result<f64, GpError> {
         gradient.fill(0.0);
         let mut value = self.log_marginal(theta, gradient)?;
         for (slot, prior) in self.layout.priors(&self.spec.priors) {
-            let (density, slope) = prior.log_density(theta[slot]);
+            let (density, slope) = density(&prior, theta[slot]);
             value += density;
             if !gradient.is_empty() {
                 gradient[slot] += slope;
@@ -109,21 +148,6 @@ impl<'a> Likelihood<'a> {
                 gradient[slot] -= theta[slot];
             }
         }
-        Ok(value)
-    }
-
-    /// The log posterior density of the logarithms, which sampling needs.
-    ///
-    /// # Errors
-    /// As [`Self::log_marginal`].
-    pub fn log_density_of_logs(&mut self, theta: &[f64]) -> Result<f64, GpError> {
-        let mut value = self.log_marginal(theta, &mut [])?;
-        value += self
-            .layout
-            .priors(&self.spec.priors)
-            .map(|(slot, p)| p.log_density_of_log(theta[slot]))
-            .sum::<f64>();
-        value -= theta[self.layout.correlation.clone()].iter().map(|t| 0.5 * t * t).sum::<f64>();
         Ok(value)
     }
 
@@ -165,24 +189,24 @@ impl<'a> Likelihood<'a> {
         let n = self.rows.len();
         let scaled = scaled_columns(&self.layout, theta, self.rows);
         let correlation = Correlation::new(self.spec.components, &theta[self.layout.correlation.clone()]);
-        let mut x = vec![0.0; self.spec.dim];
+        let offset = self.spec.mean.variance();
+        let mut x = Vec::new();
         for j in 0..n {
             for (leaf, layout) in self.layout.leaves.iter().enumerate() {
                 let columns = &scaled[leaf];
-                x.iter_mut().zip(columns).for_each(|(x, column)| *x = column[j]);
+                x.clear();
+                x.extend(columns.iter().map(|column| column[j]));
                 let value = &mut self.values[leaf].col_as_slice_mut(j)[j..];
+                let slope: &mut [f64] =
+                    if with_slopes { &mut self.slopes[leaf].col_as_slice_mut(j)[j..] } else { &mut [] };
                 match layout.kind {
                     LeafKind::Stationary(profile) => {
                         let squared = &mut self.squared[j..];
                         simd::squared_distances(&x, columns, j, squared);
-                        let slope: &mut [f64] = if with_slopes {
-                            &mut self.slopes[leaf].col_as_slice_mut(j)[j..]
-                        } else {
-                            &mut []
-                        };
                         simd::profile(profile, squared, value, slope);
                     }
                     LeafKind::Linear => simd::inner_products(&x, columns, j, value),
+                    LeafKind::Cosine => wave(&x, columns, j, value, slope),
                 }
             }
             let target = &mut self.covariance.col_as_slice_mut(j)[j..];
@@ -205,6 +229,9 @@ impl<'a> Likelihood<'a> {
                     }
                     simd::add_scaled(1.0, product, target);
                 }
+            }
+            if offset > 0.0 {
+                target.iter_mut().for_each(|target| *target += offset);
             }
             if self.spec.components > 1 {
                 let component = &self.rows.component;
@@ -240,7 +267,7 @@ impl<'a> Likelihood<'a> {
             if size > 1 {
                 let component = &self.rows.component;
                 let base = &mut base[..rest];
-                base.fill(0.0);
+                base.fill(self.spec.mean.variance());
                 for term in &self.layout.terms {
                     for i in 0..rest {
                         let product: f64 = term
@@ -261,7 +288,7 @@ impl<'a> Likelihood<'a> {
                 let variance = theta[term.variance].exp();
                 let weights = &mut weights[..rest];
                 for leaf in term.leaves.clone() {
-                    let stationary = matches!(self.layout.leaves[leaf].kind, LeafKind::Stationary(_));
+                    let kind = self.layout.leaves[leaf].kind;
                     weights.copy_from_slice(by_covariance);
                     for other in term.leaves.clone().filter(|&other| other != leaf) {
                         let value = &self.values[other].col_as_slice(j)[j..];
@@ -271,19 +298,21 @@ impl<'a> Likelihood<'a> {
                         let value = &self.values[leaf].col_as_slice(j)[j..];
                         gradient[term.variance] += variance * dot(weights, value);
                     }
-                    if stationary {
+                    if kind != LeafKind::Linear {
                         let slope = &self.slopes[leaf].col_as_slice(j)[j..];
                         simd::multiply_into(slope, weights);
                     }
+                    let all = if kind == LeafKind::Cosine { weights.iter().sum::<f64>() } else { 0.0 };
                     for (k, slot) in self.layout.leaves[leaf].lengthscales.clone().enumerate() {
                         let column = &scaled[leaf][k];
-                        gradient[slot] -= 2.0
-                            * variance
-                            * if stationary {
-                                simd::weighted_square(column[j], weights, &column[j..])
-                            } else {
-                                column[j] * dot(weights, &column[j..])
-                            };
+                        let by_logarithm = match kind {
+                            LeafKind::Stationary(_) => {
+                                2.0 * simd::weighted_square(column[j], weights, &column[j..])
+                            }
+                            LeafKind::Linear => 2.0 * column[j] * dot(weights, &column[j..]),
+                            LeafKind::Cosine => column[j] * all - dot(weights, &column[j..]),
+                        };
+                        gradient[slot] -= variance * by_logarithm;
                     }
                 }
             }
@@ -295,5 +324,17 @@ impl<'a> Likelihood<'a> {
                 gradient[slot] += g;
             }
         }
+    }
+}
+
+/// A wave between the point `x` and the rows from `from` on: `cos(φ - φ_j)`, and unless `slope` is empty its derivative by the
+/// sum of the scaled inputs, `-2π sin(φ - φ_j)`. Both are sums of products of cosines and sines, which are behind the inputs.
+pub(crate) fn wave(x: &[f64], columns: &[Vec<f64>], from: usize, value: &mut [f64], slope: &mut [f64]) {
+    let behind = columns.len() - 2;
+    let (x, columns) = (&x[behind..], &columns[behind..]);
+    simd::inner_products(x, columns, from, value);
+    if !slope.is_empty() {
+        let turned = [-std::f64::consts::TAU * x[1], std::f64::consts::TAU * x[0]];
+        simd::inner_products(&turned, columns, from, slope);
     }
 }

@@ -107,11 +107,11 @@ impl<'a> Solver<'a> {
         let factor = Factor::new(size, Q);
         let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
         let (y, v, u) = (pick(&self.gp.rows.output), pick(&self.outputs), pick(&self.ones));
-        let c = match self.gp.spec.mean {
-            Mean::Fixed(mean) => mean,
+        let c = match self.gp.spec.mean.known() {
+            Some(mean) => mean,
             // Nothing is left to estimate a mean from.
-            Mean::Profiled if size == self.gp.rows.len() => 0.0,
-            Mean::Profiled => {
+            None if size == self.gp.rows.len() => 0.0,
+            None => {
                 let solved = factor.solve(&u);
                 let above = self.outputs.iter().sum::<f64>() - dot(&solved, &v);
                 above / (self.ones.iter().sum::<f64>() - dot(&solved, &u))

@@ -1,10 +1,10 @@
 //! A set of Gaussian processes with weights: hyper-parameters marginalised instead of chosen.
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::fit::{FitOptions, fit_map, slice_moves};
-use crate::{Gp, GpError, GpSpec, Kernel, Likelihood, Prediction, Rows, Scratch};
+use crate::{Gp, GpError, GpSpec, Kernel, Laplace, Prediction, Rows, Scratch};
 
 /// The hyper-parameters of one member of a set, as they are kept from one round to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,18 +22,19 @@ pub struct Member {
 pub enum Inference {
     /// One process at the maximum a posteriori: the set of one.
     Map(FitOptions),
-    /// Samples of the posterior of the hyper-parameters, kept alive across rounds.
-    Samples {
-        /// How many.
-        count: usize,
-        /// Slice moves of each sample per round.
-        moves: usize,
-        /// Slice moves of each sample when there is no earlier round.
-        burn_in: usize,
-        /// Kernels a sample may switch to beside the one of the specification; they must have
-        /// the same parameters.
-        alternatives: Vec<Kernel>,
-    },
+    /// Forms weighed by their evidence, and samples of the posterior of the hyper-parameters of each.
+    Samples(Sampling),
+}
+
+/// How samples of hyper-parameters are drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sampling {
+    /// How many, over all forms.
+    pub count: usize,
+    /// Slice moves of each sample per round.
+    pub moves: usize,
+    /// Slice moves of each sample after forms were weighed.
+    pub burn_in: usize,
 }
 
 impl Default for Inference {
@@ -41,6 +42,56 @@ impl Default for Inference {
         Inference::Map(FitOptions::default())
     }
 }
+
+/// A form that a mechanism may have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    /// Its covariance function.
+    pub kernel: Kernel,
+    /// How plausible it is before any row, relative to the others.
+    pub prior: f64,
+}
+
+/// The forms of a set as they were last weighed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Weighing {
+    /// How many rows there were.
+    pub rows: usize,
+    /// How many there were when all forms took part, those that had no chance before among them.
+    pub complete: usize,
+    /// The forms that have a chance with their posterior probabilities, most probable first.
+    pub forms: Vec<(Kernel, f64)>,
+}
+
+impl Weighing {
+    /// Whether so many rows are enough more, or other, than those that forms were weighed on.
+    fn is_stale(&self, rows: usize) -> bool {
+        rows < self.rows || rows as f64 >= (GROWTH * self.rows as f64).max(self.rows as f64 + 0.5)
+    }
+
+    /// Whether a form takes part again: evidence grows with the rows, so one that had no chance gets one only now and then.
+    fn has_chance(&self, kernel: &Kernel, rows: usize) -> bool {
+        rows >= 2 * self.complete || rows < self.rows || self.forms.iter().any(|(known, _)| known == kernel)
+    }
+}
+
+/// What a set remembers from one round to the next.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Earlier<'a> {
+    /// Its members.
+    pub members: &'a [Member],
+    /// How its forms were weighed; `None` has them weighed anew.
+    pub weighing: Option<&'a Weighing>,
+}
+
+/// Forms are weighed again when the rows have grown by this factor.
+const GROWTH: f64 = 1.05;
+
+/// Below this probability a form has no chance.
+const NO_CHANCE: f64 = 1e-5;
+
+/// Probability of all forms together that a set may leave out.
+const NEGLIGIBLE: f64 = 0.03;
 
 /// Rows that hyper-parameters are fitted to at the most: the cost grows with their cube.
 const ROWS_FOR_FITTING: usize = 200;
@@ -51,23 +102,31 @@ const MOST_ROWS: usize = 10_000;
 /// Rows that samples find their first place on; the moves of this and later rounds, on more rows, take them on from there.
 const ROWS_FOR_STARTING: usize = 100;
 
+/// With fewer rows than this the posterior of hyper-parameters has several modes and is not normal, and the likelihood is cheap.
+const FEW_ROWS: usize = 40;
+
 /// A weighted set of Gaussian processes over the same rows.
 ///
 /// Its posterior has the mixture's mean `Σ w_k μ_k` and total variance `Σ w_k (σ_k² + (μ_k - μ)²)`.
 #[derive(Debug, Clone)]
 pub struct GpSet {
     members: Vec<(f64, Gp)>,
+    weighing: Option<Weighing>,
 }
 
 impl GpSet {
-    /// Fits the set to the rows, beginning from the members of an earlier round if there are any.
+    /// Fits the set to the rows, beginning from an earlier round if there was one.
+    ///
+    /// Samples are of the given forms, or of the specification's kernel where none are given; the maximum a posteriori is
+    /// always of the latter.
     ///
     /// # Errors
     /// If no covariance is positive definite even with the largest jitter, or there are more than 10,000 rows.
     pub fn fit(
         spec: &GpSpec,
+        forms: &[Form],
         rows: &Rows,
-        earlier: &[Member],
+        earlier: Earlier<'_>,
         inference: &Inference,
         rng: &mut dyn Rng,
     ) -> Result<Self, GpError> {
@@ -77,28 +136,30 @@ impl GpSet {
         // Hyper-parameters of many rows are found on some of them; the posterior always sees all.
         let some = rows.thinned(ROWS_FOR_FITTING);
         let (all, rows) = (rows, some.as_ref().unwrap_or(rows));
-        let members = match inference {
+        let (members, weighing) = match inference {
             Inference::Map(options) => {
-                let warm = earlier.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+                let warm = earlier.members.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
                 let warm =
                     warm.filter(|member| member.kernel == spec.kernel).map(|member| member.theta.as_slice());
                 // A fit that begins where the last one ended rarely needs other starts: they run in every fourth round.
                 let fresh = warm.is_none() || all.len().is_multiple_of(4);
                 let options = FitOptions { starts: if fresh { options.starts } else { 0 }, ..*options };
                 let fit = fit_map(spec, rows, warm, options, rng)?;
-                vec![Member { kernel: spec.kernel.clone(), theta: fit.theta, weight: 1.0 }]
+                (vec![Member { kernel: spec.kernel.clone(), theta: fit.theta, weight: 1.0 }], None)
             }
-            Inference::Samples { count, moves, burn_in, alternatives } => {
+            Inference::Samples(sampling) => {
                 // The more rows, the less the samples differ, and the more each costs.
                 let count = match all.len() {
-                    0..=200 => *count,
-                    201..=250 => (*count).min(2),
+                    0..=200 => sampling.count.max(1),
+                    201..=250 => sampling.count.clamp(1, 2),
                     _ => 1,
                 };
-                sample_members(spec, rows, earlier, count.max(1), *moves, *burn_in, alternatives, rng)?
+                let own = [Form { kernel: spec.kernel.clone(), prior: 1.0 }];
+                let forms = if forms.is_empty() { &own } else { forms };
+                sample_members(spec, forms, rows, all.len(), earlier, count, sampling, rng)?
             }
         };
-        Self::condition(spec, all, &members)
+        Ok(Self { weighing, ..Self::condition(spec, all, &members)? })
     }
 
     /// Conditions given members on the rows.
@@ -110,7 +171,12 @@ impl GpSet {
             let spec = GpSpec { kernel: member.kernel.clone(), ..spec.clone() };
             Ok((member.weight, Gp::condition(&spec, &member.theta, rows.clone())?))
         };
-        Ok(Self { members: members.iter().map(build).collect::<Result<_, GpError>>()? })
+        Ok(Self { members: members.iter().map(build).collect::<Result<_, GpError>>()?, weighing: None })
+    }
+
+    /// How the forms of its members were last weighed.
+    pub fn weighing(&self) -> Option<&Weighing> {
+        self.weighing.as_ref()
     }
 
     /// The members' hyper-parameters, to begin the next round from.
@@ -207,73 +273,145 @@ impl GpSet {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the fields of one variant of Inference")]
+fn with_kernel(spec: &GpSpec, kernel: &Kernel) -> GpSpec {
+    GpSpec { kernel: kernel.clone(), ..spec.clone() }
+}
+
+/// Members with their forms weighed anew where that is due, else moved on from where they were.
+#[expect(clippy::too_many_arguments, reason = "what GpSet::fit is given, and what it found")]
 fn sample_members(
     spec: &GpSpec,
+    forms: &[Form],
     rows: &Rows,
-    earlier: &[Member],
+    all_rows: usize,
+    earlier: Earlier<'_>,
     count: usize,
-    moves: usize,
-    burn_in: usize,
-    alternatives: &[Kernel],
+    sampling: &Sampling,
     rng: &mut dyn Rng,
-) -> Result<Vec<Member>, GpError> {
-    let with = |kernel: &Kernel| GpSpec { kernel: kernel.clone(), ..spec.clone() };
-    let kernels: Vec<&Kernel> =
-        std::iter::once(&spec.kernel).chain(alternatives.iter().filter(|k| **k != spec.kernel)).collect();
-    let fits = |member: &&Member| {
-        kernels.contains(&&member.kernel) && member.theta.len() == with(&member.kernel).parameters()
+) -> Result<(Vec<Member>, Option<Weighing>), GpError> {
+    let fits = |member: &Member| {
+        forms.iter().any(|form| form.kernel == member.kernel)
+            && member.theta.len() == with_kernel(spec, &member.kernel).parameters()
     };
-    let known: Vec<&Member> = earlier.iter().filter(fits).collect();
-    let mut starts: Vec<(Kernel, Vec<f64>)> = Vec::new();
-    let moves = if known.is_empty() {
-        let few = rows.thinned(ROWS_FOR_STARTING);
-        let few = few.as_ref().unwrap_or(rows);
-        let fits = kernels
-            .iter()
-            .map(|kernel| {
-                let fit = fit_map(&with(kernel), few, None, FitOptions::default(), rng)?;
-                Ok(((*kernel).clone(), fit.theta))
-            })
-            .collect::<Result<Vec<_>, GpError>>()?;
-        starts.extend((0..count).map(|i| fits[i % fits.len()].clone()));
-        if few.len() < rows.len() {
-            for (kernel, theta) in &mut starts {
-                slice_moves(&with(kernel), few, theta, burn_in, rng)?;
+    let usable = !earlier.members.is_empty() && earlier.members.iter().all(fits);
+    match earlier.weighing.filter(|weighing| usable && !weighing.is_stale(all_rows)) {
+        Some(weighing) => {
+            let mut members = earlier.members.to_vec();
+            if members.len() > count {
+                members.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+                members.truncate(count);
             }
-            moves
-        } else {
-            burn_in
-        }
-    } else {
-        starts.extend((0..count).map(|i| {
-            let member = known[i % known.len()];
-            (member.kernel.clone(), member.theta.clone())
-        }));
-        moves
-    };
-    if rows.is_empty() {
-        let weight = 1.0 / count as f64;
-        return Ok(starts.into_iter().map(|(kernel, theta)| Member { kernel, theta, weight }).collect());
-    }
-    let mut members = Vec::with_capacity(count);
-    for (mut kernel, mut theta) in starts {
-        let density = slice_moves(&with(&kernel), rows, &mut theta, moves, rng)?;
-        if kernels.len() > 1 {
-            // A Metropolis step to another kernel with the same parameters.
-            let others: Vec<&&Kernel> = kernels.iter().filter(|other| ***other != kernel).collect();
-            let other = others[rng.random_range(0..others.len())];
-            let spec = with(other);
-            let accept = (1.0 - rng.random::<f64>()).ln();
-            if let Ok(value) = Likelihood::new(&spec, rows).log_density_of_logs(&theta)
-                && accept < value - density
-            {
-                kernel = (*other).clone();
+            for member in &mut members {
+                let spec = with_kernel(spec, &member.kernel);
+                slice_moves(&spec, rows, &mut member.theta, sampling.moves, rng)?;
             }
+            Ok((normalised(members), Some(weighing.clone())))
         }
-        members.push(Member { kernel, theta, weight: 1.0 / count as f64 });
+        None => {
+            let few = rows.thinned(ROWS_FOR_STARTING);
+            let few = few.as_ref().unwrap_or(rows);
+            let warm = if usable { earlier } else { Earlier::default() };
+            let chance = |form: &&Form| warm.weighing.is_none_or(|w| w.has_chance(&form.kernel, all_rows));
+            let taking_part: Vec<&Form> = forms.iter().filter(chance).collect();
+            let complete = match warm.weighing {
+                Some(weighing) if taking_part.len() < forms.len() => weighing.complete,
+                _ => all_rows,
+            };
+            let weighed = weigh(spec, &taking_part, few, warm.members, rng)?;
+            let mut members = Vec::with_capacity(count);
+            for (index, share, places) in share_out(&weighed, count) {
+                let (form, laplace, _) = &weighed[index];
+                let spec = with_kernel(spec, &form.kernel);
+                for _ in 0..places {
+                    let mut theta = laplace.draw(&spec, rng);
+                    slice_moves(&spec, rows, &mut theta, sampling.burn_in, rng)?;
+                    let weight = share / places as f64;
+                    members.push(Member { kernel: form.kernel.clone(), theta, weight });
+                }
+            }
+            let mut told: Vec<(Kernel, f64)> = weighed
+                .iter()
+                .filter(|(_, _, probability)| *probability >= NO_CHANCE)
+                .map(|(form, _, probability)| (form.kernel.clone(), *probability))
+                .collect();
+            told.sort_by(|a, b| b.1.total_cmp(&a.1));
+            Ok((normalised(members), Some(Weighing { rows: all_rows, complete, forms: told })))
+        }
     }
-    Ok(members)
+}
+
+fn normalised(mut members: Vec<Member>) -> Vec<Member> {
+    let total: f64 = members.iter().map(|member| member.weight).sum();
+    members.iter_mut().for_each(|member| member.weight /= total);
+    members
+}
+
+/// The posterior probabilities of forms, each with the distribution of its hyper-parameters.
+fn weigh<'a>(
+    spec: &GpSpec,
+    forms: &[&'a Form],
+    rows: &Rows,
+    warm: &[Member],
+    rng: &mut dyn Rng,
+) -> Result<Vec<(&'a Form, Laplace, f64)>, GpError> {
+    /// A form whose highest density is that far below the best has no chance, whatever its width.
+    const HOPELESS: f64 = 12.0;
+    let mut weighed: Vec<(&Form, Laplace, f64)> = Vec::with_capacity(forms.len());
+    let mut failure = None;
+    for &form in forms {
+        let own = with_kernel(spec, &form.kernel);
+        let start = warm.iter().find(|member| member.kernel == form.kernel);
+        // Where rows are few, modes are many and climbs are cheap.
+        let starts = if rows.len() < FEW_ROWS { 2 } else { usize::from(start.is_none()) };
+        let options = FitOptions { starts, evaluations: 30 };
+        match Laplace::mode(&own, rows, start.map(|member| member.theta.as_slice()), options, rng) {
+            Ok(laplace) => weighed.push((form, laplace, 0.0)),
+            Err(error) => failure = Some(error),
+        }
+    }
+    let highest = weighed.iter().map(|(_, laplace, _)| laplace.log_density).fold(f64::NEG_INFINITY, f64::max);
+    weighed.retain(|(_, laplace, _)| laplace.log_density >= highest - HOPELESS);
+    if let (true, Some(error)) = (weighed.is_empty(), failure) {
+        return Err(error);
+    }
+    for (form, laplace, log) in &mut weighed {
+        let own = with_kernel(spec, &form.kernel);
+        laplace.measure(&own, rows);
+        if rows.len() < FEW_ROWS {
+            laplace.sharpen(&own, rows, rng);
+        }
+        *log = laplace.log_evidence + form.prior.ln();
+    }
+    let highest = weighed.iter().map(|(_, _, log)| *log).fold(f64::NEG_INFINITY, f64::max);
+    weighed.iter_mut().for_each(|(_, _, log)| *log = (*log - highest).exp());
+    let total: f64 = weighed.iter().map(|(_, _, weight)| *weight).sum();
+    weighed.iter_mut().for_each(|(_, _, weight)| *weight /= total);
+    Ok(weighed)
+}
+
+/// Which forms get members, with their share of the weight and how many: the most probable that together leave out little, one
+/// each, then one by one to where a member stands for the most.
+fn share_out(weighed: &[(&Form, Laplace, f64)], count: usize) -> Vec<(usize, f64, usize)> {
+    let mut order: Vec<usize> = (0..weighed.len()).collect();
+    order.sort_by(|&a, &b| weighed[b].2.total_cmp(&weighed[a].2).then(a.cmp(&b)));
+    let mut shares: Vec<(usize, f64, usize)> = Vec::new();
+    let mut covered = 0.0;
+    for index in order {
+        if shares.len() == count || (covered >= 1.0 - NEGLIGIBLE && !shares.is_empty()) {
+            break;
+        }
+        covered += weighed[index].2;
+        shares.push((index, weighed[index].2, 1));
+    }
+    for _ in shares.len()..count {
+        let most = |a: &(usize, f64, usize), b: &(usize, f64, usize)| {
+            (a.1 / a.2 as f64).total_cmp(&(b.1 / b.2 as f64))
+        };
+        if let Some(share) = shares.iter_mut().max_by(|a, b| most(a, b)) {
+            share.2 += 1;
+        }
+    }
+    shares
 }
 
 #[cfg(test)]
@@ -298,7 +436,8 @@ mod tests {
             mean: Mean::Profiled,
             priors: Priors::reference(),
         };
-        let fit = GpSet::fit(&spec, &rows, &[], &Inference::default(), &mut ChaCha8Rng::seed_from_u64(1));
+        let rng = &mut ChaCha8Rng::seed_from_u64(1);
+        let fit = GpSet::fit(&spec, &[], &rows, Earlier::default(), &Inference::default(), rng);
         let Err(error) = fit else { panic!("{} rows were taken", rows.len()) };
         assert_eq!(error, GpError::TooManyRows { rows: MOST_ROWS + 1, most: MOST_ROWS });
     }

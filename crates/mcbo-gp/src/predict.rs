@@ -2,6 +2,7 @@
 
 use faer::Mat;
 
+use crate::likelihood::{phase, wave};
 use crate::simd::{self, dot};
 use crate::spec::{LeafKind, TermLayout};
 use crate::{Gp, Prediction, factor};
@@ -19,8 +20,10 @@ pub struct Scratch {
     solved: Mat<f64>,
     weights: Mat<f64>,
     row: Vec<f64>,
-    /// The tile's points divided by the lengthscales, `[column][leaf][input]`.
+    /// The tile's points divided by the lengthscales, `[column][leaf][input that it sees]`.
     points: Vec<f64>,
+    /// A point as a wave sees it: with the cosine and the sine of its phase.
+    wave: Vec<f64>,
     pub(crate) members: Vec<Prediction>,
 }
 
@@ -34,6 +37,7 @@ impl Default for Scratch {
             weights: Mat::new(),
             row: Vec::new(),
             points: Vec::new(),
+            wave: Vec::new(),
             members: Vec::new(),
         }
     }
@@ -92,8 +96,8 @@ impl Gp {
         let &Tile { inputs, columns, first, width } = tile;
         scratch.points.clear();
         for s in 0..width {
-            let input = |(i, factor): (usize, &f64)| inputs[(i % dim) * columns + first + s] * factor;
-            scratch.points.extend(self.factors.iter().enumerate().map(input));
+            let input = |(&k, factor): (&usize, &f64)| inputs[k * columns + first + s] * factor;
+            scratch.points.extend(self.seen.iter().zip(&self.factors).map(input));
         }
         for s in 0..width {
             self.leaves_at(scratch, s, jacobian);
@@ -138,19 +142,25 @@ impl Gp {
 
     /// The leaves' values, and slopes if wanted, between the rows and column `s` of the tile.
     fn leaves_at(&self, scratch: &mut Scratch, s: usize, slopes: bool) {
-        let (n, dim) = (self.rows.len(), self.spec.dim);
+        let n = self.rows.len();
         for (leaf, layout) in self.layout.leaves.iter().enumerate() {
-            let point = &scratch.points[s * self.factors.len() + leaf * dim..][..dim];
+            let point = &scratch.points[s * self.factors.len()..][layout.places.clone()];
             let value = &mut scratch.values[leaf].col_as_slice_mut(s)[..n];
+            let slope: &mut [f64] =
+                if slopes { &mut scratch.slopes[leaf].col_as_slice_mut(s)[..n] } else { &mut [] };
             match layout.kind {
                 LeafKind::Stationary(profile) => {
                     let squared = &mut scratch.row[..n];
                     simd::squared_distances(point, &self.scaled[leaf], 0, squared);
-                    let slope: &mut [f64] =
-                        if slopes { &mut scratch.slopes[leaf].col_as_slice_mut(s)[..n] } else { &mut [] };
                     simd::profile(profile, squared, value, slope);
                 }
                 LeafKind::Linear => simd::inner_products(point, &self.scaled[leaf], 0, value),
+                LeafKind::Cosine => {
+                    let phase = phase(point.iter().copied());
+                    scratch.wave.clear();
+                    scratch.wave.extend(point.iter().copied().chain([phase.cos(), phase.sin()]));
+                    wave(&scratch.wave, &self.scaled[leaf], 0, value, slope);
+                }
             }
         }
     }
@@ -160,10 +170,10 @@ impl Gp {
         let n = self.rows.len();
         let target = &mut scratch.covariance.col_as_slice_mut(s)[..n];
         let value = |leaf: usize| &scratch.values[leaf].col_as_slice(s)[..n];
-        if self.layout.leaves.len() == 1 {
+        if self.layout.leaves.len() == 1 && self.spec.mean.variance() == 0.0 {
             return simd::scale(self.variances[0], value(0), target);
         }
-        target.fill(0.0);
+        target.fill(self.spec.mean.variance());
         for (term, &variance) in self.layout.terms.iter().zip(&self.variances) {
             let product = &mut scratch.row[..n];
             product.fill(variance);
@@ -179,14 +189,14 @@ impl Gp {
         let term = |(term, variance): (&TermLayout, &f64)| {
             variance * term.leaves.clone().map(|leaf| self.leaf_at_itself(leaf, point)).product::<f64>()
         };
-        self.layout.terms.iter().zip(&self.variances).map(term).sum()
+        self.spec.mean.variance() + self.layout.terms.iter().zip(&self.variances).map(term).sum::<f64>()
     }
 
     fn leaf_at_itself(&self, leaf: usize, point: &[f64]) -> f64 {
-        let dim = self.spec.dim;
-        match self.layout.leaves[leaf].kind {
-            LeafKind::Stationary(_) => 1.0,
-            LeafKind::Linear => point[leaf * dim..(leaf + 1) * dim].iter().map(|x| x * x).sum(),
+        let layout = &self.layout.leaves[leaf];
+        match layout.kind {
+            LeafKind::Stationary(_) | LeafKind::Cosine => 1.0,
+            LeafKind::Linear => point[layout.places.clone()].iter().map(|x| x * x).sum(),
         }
     }
 
@@ -199,13 +209,14 @@ impl Gp {
         s: usize,
         mut add: impl FnMut(usize, f64, f64),
     ) {
-        let (n, dim) = (self.rows.len(), self.spec.dim);
+        let n = self.rows.len();
         let Scratch { values, slopes, weights, row, points, .. } = scratch;
         let point = &points[s * self.factors.len()..(s + 1) * self.factors.len()];
         let weights = &weights.col_as_slice(s)[..n];
         for (term, &variance) in self.layout.terms.iter().zip(&self.variances) {
             for leaf in term.leaves.clone() {
-                let linear = self.layout.leaves[leaf].kind == LeafKind::Linear;
+                let layout = &self.layout.leaves[leaf];
+                let linear = layout.kind == LeafKind::Linear;
                 let others = || term.leaves.clone().filter(|&other| other != leaf);
                 // What multiplies the leaf's own derivative.
                 let coefficient = &mut row[..n];
@@ -223,9 +234,17 @@ impl Gp {
                     }
                 }
                 let own = variance * others().map(|other| self.leaf_at_itself(other, point)).product::<f64>();
-                for k in 0..dim {
-                    let (factor, column) = (self.factors[leaf * dim + k], &self.scaled[leaf][k]);
-                    let x = point[leaf * dim + k];
+                if layout.kind == LeafKind::Cosine {
+                    let (mean, cross) = (dot(&self.alpha, coefficient), dot(weights, coefficient));
+                    for (&k, place) in layout.inputs.iter().zip(layout.places.clone()) {
+                        add(k, self.factors[place] * mean, -2.0 * self.factors[place] * cross);
+                    }
+                    continue;
+                }
+                for ((&k, place), column) in
+                    layout.inputs.iter().zip(layout.places.clone()).zip(&self.scaled[leaf])
+                {
+                    let (factor, x) = (self.factors[place], point[place]);
                     // Sums of α_j c_j (x - x_j) and w_j c_j (x - x_j); a linear leaf has -x_j alone.
                     let from = if linear { 0.0 } else { x };
                     let (mean, cross) =
@@ -249,8 +268,8 @@ impl Gp {
     ) -> (Vec<f64>, f64) {
         let mut scratch = Scratch::default();
         scratch.reserve(self.layout.leaves.len(), self.rows.len());
-        let dim = self.spec.dim;
-        scratch.points.extend(self.factors.iter().enumerate().map(|(i, factor)| input[i % dim] * factor));
+        let scaled = |(&k, factor): (&usize, &f64)| input[k] * factor;
+        scratch.points.extend(self.seen.iter().zip(&self.factors).map(scaled));
         self.leaves_at(&mut scratch, 0, false);
         self.combine(&mut scratch, 0);
         let column = &scratch.covariance.col_as_slice(0)[..rows];

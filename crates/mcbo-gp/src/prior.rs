@@ -45,11 +45,26 @@ impl Prior {
         }
     }
 
-    /// Logarithm of the density of `log_x`, which is what sampling in logarithms needs.
-    pub fn log_density_of_log(&self, log_x: f64) -> f64 {
+    /// The prior of a multiple of the parameter.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
         match self {
-            Prior::Flat => 0.0,
-            _ => self.log_density(log_x).0 + log_x,
+            Prior::Flat => Prior::Flat,
+            Prior::Gamma { shape, rate } => Prior::Gamma { shape, rate: rate / factor },
+            Prior::LogNormal { location, scale } => {
+                Prior::LogNormal { location: location + factor.ln(), scale }
+            }
+        }
+    }
+
+    /// Logarithm of the density of `log_x`, which is what sampling in logarithms needs, and its derivative by `log_x`.
+    pub fn log_density_of_log(&self, log_x: f64) -> (f64, f64) {
+        match self {
+            Prior::Flat => (0.0, 0.0),
+            _ => {
+                let (value, slope) = self.log_density(log_x);
+                (value + log_x, slope + 1.0)
+            }
         }
     }
 
@@ -84,13 +99,21 @@ pub(crate) fn standard_normal(rng: &mut dyn Rng) -> f64 {
 /// scaled to about [0, 1].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Priors {
-    /// Of every lengthscale.
+    /// Of every lengthscale; of a leaf with one input where `scaled`.
     pub lengthscale: Prior,
-    /// Of the variance of every term of the kernel.
+    /// Of the variance of every term of the kernel; of all together where `scaled`.
     pub variance: Prior,
     /// Of the noise variance, where it is learned.
     pub noise: Prior,
+    /// Of the period of a wave.
+    pub period: Prior,
+    /// Whether lengthscales grow with the root of the number of inputs that a leaf sees, so that the prior's complexity does
+    /// not explode with the dimension, and the variance is shared out between the terms.
+    pub scaled: bool,
 }
+
+/// A few waves within the range of an input.
+const PERIOD: Prior = Prior::LogNormal { location: -1.4, scale: 0.8 };
 
 impl Priors {
     /// The authors' priors: lengthscale Gamma(3, 6), variance Gamma(2, 0.15).
@@ -99,17 +122,31 @@ impl Priors {
             lengthscale: Prior::Gamma { shape: 3.0, rate: 6.0 },
             variance: Prior::Gamma { shape: 2.0, rate: 0.15 },
             noise: Prior::LogNormal { location: -4.0, scale: 1.5 },
+            period: PERIOD,
+            scaled: false,
         }
     }
 
-    /// Log-normal priors whose lengthscale grows with the root of the number of inputs, so that the prior's
-    /// complexity does not explode with the dimension.
-    pub fn dimension_scaled(dim: usize) -> Self {
+    /// Log-normal priors under which what a kernel can do stays the same whatever its number of inputs and terms. Noise is
+    /// as plausible as wiggles: from a thousandth of the variance to all of it.
+    pub fn scaled() -> Self {
         Self {
-            lengthscale: Prior::LogNormal { location: (0.4 * (dim.max(1) as f64).sqrt()).ln(), scale: 1.0 },
+            lengthscale: Prior::LogNormal { location: 0.4_f64.ln(), scale: 1.0 },
             variance: Prior::LogNormal { location: 0.3, scale: 1.0 },
-            noise: Prior::LogNormal { location: -4.0, scale: 1.5 },
+            noise: Prior::LogNormal { location: -3.0, scale: 2.0 },
+            period: PERIOD,
+            scaled: true,
         }
+    }
+
+    /// The prior of a lengthscale of a leaf that sees so many inputs.
+    pub fn lengthscale_of(&self, inputs: usize) -> Prior {
+        if self.scaled { self.lengthscale.times((inputs.max(1) as f64).sqrt()) } else { self.lengthscale }
+    }
+
+    /// The prior of the variance of one of so many terms.
+    pub fn variance_of(&self, terms: usize) -> Prior {
+        if self.scaled { self.variance.times(1.0 / terms.max(1) as f64) } else { self.variance }
     }
 }
 

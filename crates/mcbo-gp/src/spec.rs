@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::simd::Profile;
-use crate::{Kernel, Leaf, Priors};
+use crate::{Kernel, Prior, Priors, Shape};
 
 /// The variance of the measurement noise, in the units of the standardised output.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,27 @@ pub enum Mean {
     Fixed(f64),
     /// The constant of highest likelihood given the other parameters, `c = 1ᵀK⁻¹y / 1ᵀK⁻¹1`.
     Profiled,
+    /// A constant that is not known: normal about 0 with this variance, and integrated out.
+    Uncertain(f64),
+}
+
+impl Mean {
+    /// The variance of a constant that is not known: it is a term of the covariance.
+    pub(crate) fn variance(self) -> f64 {
+        match self {
+            Mean::Uncertain(variance) => variance,
+            Mean::Fixed(_) | Mean::Profiled => 0.0,
+        }
+    }
+
+    /// The constant that is taken off the outputs; `None` where it is profiled.
+    pub(crate) fn known(self) -> Option<f64> {
+        match self {
+            Mean::Fixed(mean) => Some(mean),
+            Mean::Uncertain(_) => Some(0.0),
+            Mean::Profiled => None,
+        }
+    }
 }
 
 /// A Gaussian process before it has seen data.
@@ -89,13 +110,13 @@ impl GpSpec {
         theta
     }
 
-    /// Lengthscales of the first leaf of every term, for reports.
-    pub fn lengthscales(&self, theta: &[f64]) -> Vec<f64> {
-        let layout = Layout::new(self);
-        layout
-            .leaves
-            .first()
-            .map_or_else(Vec::new, |leaf| theta[leaf.lengthscales.clone()].iter().map(|l| l.exp()).collect())
+    /// For every leaf, in the order of the kernel's text, the inputs that it sees with their lengthscales.
+    pub fn lengthscales(&self, theta: &[f64]) -> Vec<Vec<(usize, f64)>> {
+        let of = |leaf: &LeafLayout| {
+            let lengthscales = theta[leaf.lengthscales.clone()].iter().map(|l| l.exp());
+            leaf.inputs.iter().copied().zip(lengthscales).collect()
+        };
+        Layout::new(self).leaves.iter().map(of).collect()
     }
 
     /// The noise variance that a parameter vector stands for; `None` where every row has its own.
@@ -113,12 +134,18 @@ impl GpSpec {
 pub(crate) enum LeafKind {
     Stationary(Profile),
     Linear,
+    Cosine,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct LeafLayout {
     pub kind: LeafKind,
+    /// The inputs that it sees.
+    pub inputs: Vec<usize>,
+    /// Their lengthscales.
     pub lengthscales: Range<usize>,
+    /// Their places among the inputs of all leaves, one leaf after the other.
+    pub places: Range<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -140,20 +167,23 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub fn new(spec: &GpSpec) -> Self {
-        let (mut terms, mut leaves, mut next) = (Vec::new(), Vec::new(), 0);
+        let (mut terms, mut leaves, mut next, mut place) = (Vec::new(), Vec::new(), 0, 0);
         for term in spec.kernel.terms() {
             let (variance, first) = (next, leaves.len());
             next += 1;
             for leaf in term {
                 // A process without inputs is a constant whatever its kernel.
-                let kind = match leaf {
-                    Leaf::Linear if spec.dim > 0 => LeafKind::Linear,
-                    Leaf::Matern32 => LeafKind::Stationary(Profile::Matern32),
-                    Leaf::SquaredExponential => LeafKind::Stationary(Profile::SquaredExponential),
+                let inputs = leaf.seen(spec.dim);
+                let kind = match leaf.shape {
+                    Shape::Linear if !inputs.is_empty() => LeafKind::Linear,
+                    Shape::Cosine if !inputs.is_empty() => LeafKind::Cosine,
+                    Shape::Matern32 => LeafKind::Stationary(Profile::Matern32),
+                    Shape::SquaredExponential => LeafKind::Stationary(Profile::SquaredExponential),
                     _ => LeafKind::Stationary(Profile::Matern52),
                 };
-                leaves.push(LeafLayout { kind, lengthscales: next..next + spec.dim });
-                next += spec.dim;
+                let (lengthscales, places) = (next..next + inputs.len(), place..place + inputs.len());
+                (next, place) = (lengthscales.end, places.end);
+                leaves.push(LeafLayout { kind, inputs, lengthscales, places });
             }
             terms.push(TermLayout { variance, leaves: first..leaves.len() });
         }
@@ -161,6 +191,11 @@ impl Layout {
         next = correlation.end;
         let noise = matches!(spec.noise, Noise::Learned).then_some(next);
         Self { terms, leaves, correlation, noise, len: next + usize::from(noise.is_some()) }
+    }
+
+    /// The inputs that the leaves see, one leaf after the other.
+    pub fn seen(&self) -> Vec<usize> {
+        self.leaves.iter().flat_map(|leaf| leaf.inputs.iter().copied()).collect()
     }
 
     /// Bounds of the parameter vector.
@@ -181,31 +216,26 @@ impl Layout {
     }
 
     /// A vector with every parameter at its prior's value given by `value`; correlations at 0.
-    pub fn at_priors(&self, priors: &Priors, mut value: impl FnMut(&crate::Prior) -> f64) -> Vec<f64> {
+    pub fn at_priors(&self, priors: &Priors, mut value: impl FnMut(&Prior) -> f64) -> Vec<f64> {
         let mut theta = vec![0.0; self.len];
-        for term in &self.terms {
-            theta[term.variance] = value(&priors.variance);
-        }
-        for leaf in &self.leaves {
-            for slot in leaf.lengthscales.clone() {
-                theta[slot] = value(&priors.lengthscale);
-            }
-        }
-        if let Some(slot) = self.noise {
-            theta[slot] = value(&priors.noise);
+        for (slot, prior) in self.priors(priors) {
+            theta[slot] = value(&prior);
         }
         theta
     }
 
-    /// The prior of every positive parameter with its slot.
-    pub fn priors<'a>(&'a self, priors: &'a Priors) -> impl Iterator<Item = (usize, &'a crate::Prior)> {
-        let variances = self.terms.iter().map(move |term| (term.variance, &priors.variance));
-        let lengthscales = self
-            .leaves
-            .iter()
-            .flat_map(|leaf| leaf.lengthscales.clone())
-            .map(move |slot| (slot, &priors.lengthscale));
-        variances.chain(lengthscales).chain(self.noise.map(|slot| (slot, &priors.noise)))
+    /// The prior of every positive parameter with its slot: variances, lengthscales, noise.
+    pub fn priors(&self, priors: &Priors) -> impl Iterator<Item = (usize, Prior)> {
+        let variance = priors.variance_of(self.terms.len());
+        let variances = self.terms.iter().map(move |term| (term.variance, variance));
+        let lengthscales = self.leaves.iter().flat_map(move |leaf| {
+            let prior = match leaf.kind {
+                LeafKind::Cosine => priors.period,
+                _ => priors.lengthscale_of(leaf.inputs.len()),
+            };
+            leaf.lengthscales.clone().map(move |slot| (slot, prior))
+        });
+        variances.chain(lengthscales).chain(self.noise.map(|slot| (slot, priors.noise)))
     }
 }
 

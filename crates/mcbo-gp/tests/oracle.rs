@@ -44,7 +44,11 @@ fn case(json: &Value) -> Case {
         kernel: json["kernel"].as_str().expect("a kernel").parse().expect("a kernel"),
         components: components.iter().max().map_or(1, |l| l + 1),
         noise: if fixed.is_some() { Noise::Learned } else { Noise::PerRow },
-        mean: if json["mean"] == "profiled" { Mean::Profiled } else { Mean::Fixed(0.0) },
+        mean: match json["mean"].as_str() {
+            Some("profiled") => Mean::Profiled,
+            Some("uncertain") => Mean::Uncertain(1.0),
+            _ => Mean::Fixed(0.0),
+        },
         ..GpSpec::new(inputs[0].len(), Noise::PerRow)
     };
     let lengthscales: Vec<Vec<f64>> =
@@ -171,10 +175,11 @@ fn prior_densities_agree() {
         let log_x = number("x").expect("a point").ln();
         let (density, slope) = prior.log_density(log_x);
         assert!(close(density, number("log_density").expect("a density"), 1e-10, 1.0), "{figure}");
-        let of_log = prior.log_density_of_log(log_x);
+        let (of_log, slope_of_log) = prior.log_density_of_log(log_x);
         assert!(close(of_log, number("log_density_of_log").expect("a density"), 1e-10, 1.0), "{figure}");
         // The density of the logarithm has one more factor x, which adds 1 to the slope by the logarithm.
         let theirs = number("slope_of_log").expect("a slope");
         assert!(close(slope + 1.0, theirs, 1e-9, 1.0), "{figure}: {slope}");
+        assert!(close(slope_of_log, theirs, 1e-9, 1.0), "{figure}: {slope_of_log}");
     }
 }

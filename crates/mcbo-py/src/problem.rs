@@ -183,7 +183,8 @@ impl Problem {
         dict.set_item("do", ranges)?;
         dict.set_item("formula", formulas)?;
         dict.set_item("range", node.range.map(<(f64, f64)>::from))?;
-        dict.set_item("kernel", node.kernel.as_ref().map(ToString::to_string))?;
+        let inputs = mcbo_core::input_names(&self.inner, self.inner.node_index(&node.name).unwrap_or(0));
+        dict.set_item("kernel", node.kernel.as_ref().map(|kernel| kernel.to_text(&inputs)))?;
         dict.set_item("coregionalised", node.components == Components::Coregionalised)?;
         Ok(dict)
     }

@@ -1,6 +1,6 @@
 //! The reward straight from what is decided, the graph left out: one process per target set.
 
-use mcbo_gp::{GpSet, GpSpec, Mean, Member, Noise as GpNoise, Priors, Rows};
+use mcbo_gp::{Earlier, GpSet, GpSpec, Noise as GpNoise, Rows};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -10,8 +10,8 @@ use crate::{Data, Intervention, Noise, Problem};
 
 use super::forecast::choice_of;
 use super::{
-    Affine, Batch, Choice, FitError, Group, Mechanism, ModelMemory, ModelSettings, ModelWarning, Network,
-    NodeModel, NoiseSamples, Plan, PriorPreset, RealisedNoise, Workspace,
+    Affine, Batch, Choice, FitError, Group, GroupMemory, Mechanism, ModelMemory, ModelSettings, ModelWarning,
+    Network, NodeModel, NoiseSamples, Plan, RealisedNoise, Workspace, forms,
 };
 
 /// One process per target set, from the values of the set and the actions to the reward.
@@ -52,8 +52,7 @@ impl Direct {
             .map(|(index, set)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
                 rng.set_stream(index as u64 + 1);
-                let earlier =
-                    memory.nodes.get(index).and_then(|groups| groups.first()).map_or(&[][..], Vec::as_slice);
+                let earlier = memory.groups(index).first().copied();
                 fit_set(problem, data, set, rewards, earlier, settings, &mut rng)
             })
             .collect::<Result<Vec<Network>, FitError>>()?;
@@ -72,11 +71,8 @@ impl Direct {
 
     /// The hyper-parameters, to begin the next round from.
     pub fn memory(&self, problem: &Problem) -> ModelMemory {
-        let of = |network: &Network| {
-            let groups = network.nodes[problem.reward()].as_ref().map(groups_of);
-            groups.into_iter().flatten().map(|group| group.set.memory()).collect()
-        };
-        ModelMemory { nodes: self.networks.iter().map(of).collect() }
+        let models = self.networks.iter().map(|network| network.nodes[problem.reward()].as_ref());
+        ModelMemory::of(models.map(|model| model.map_or(&[][..], NodeModel::groups)))
     }
 
     /// What the user should know about the fit.
@@ -135,13 +131,6 @@ fn targets(intervention: &Intervention) -> Vec<usize> {
     intervention.targets.iter().map(|(node, _)| *node).collect()
 }
 
-fn groups_of(model: &NodeModel) -> &[Group] {
-    match &model.mechanism {
-        Mechanism::Learned(groups) => groups,
-        Mechanism::Known(_) => &[],
-    }
-}
-
 /// What the process of a target set reads, in the order of [`Plan::direct`] and in the user's units.
 fn inputs_of(problem: &Problem, intervention: &Intervention) -> Vec<f64> {
     let set = targets(intervention);
@@ -163,7 +152,7 @@ fn fit_set(
     data: &Data,
     set: &[usize],
     rewards: Affine,
-    earlier: &[Member],
+    earlier: Option<GroupMemory<'_>>,
     settings: &ModelSettings,
     rng: &mut ChaCha8Rng,
 ) -> Result<Network, FitError> {
@@ -185,14 +174,14 @@ fn fit_set(
     let certain = is_certain(problem, set);
     let spec = GpSpec {
         noise: if certain { GpNoise::Fixed(settings.noise_floor) } else { GpNoise::Learned },
-        mean: Mean::Profiled,
-        priors: match settings.priors {
-            PriorPreset::Reference => Priors::reference(),
-            PriorPreset::DimensionScaled => Priors::dimension_scaled(dim),
-        },
+        mean: settings.mean(),
+        priors: settings.priors(),
         ..GpSpec::new(dim, GpNoise::Learned)
     };
-    let fitted = GpSet::fit(&spec, &rows, earlier, &settings.inference, rng).map_err(failed)?;
+    let scales: Vec<f64> = inputs.iter().chain([&rewards]).map(|affine| affine.scale).collect();
+    let earlier = earlier.map_or_else(Earlier::default, |memory| memory.under(&scales));
+    let forms = forms::candidates(0, dim);
+    let fitted = GpSet::fit(&spec, &forms, &rows, earlier, &settings.inference, rng).map_err(failed)?;
     let jitter = fitted.jitter();
     let warning =
         (jitter > 0.0).then(|| ModelWarning::Jitter { node: problem.nodes()[reward].name.clone(), jitter });
@@ -202,7 +191,7 @@ fn fit_set(
         outputs: vec![rewards],
         // The reward's noise is never realised: nothing reads it.
         noise: vec![RealisedNoise::None],
-        mechanism: Mechanism::Learned(vec![Group { set: fitted, first: 0, rows: rows.len() }]),
+        mechanism: Mechanism::Learned(vec![Group { set: fitted, first: 0, rows: rows.len(), scales }]),
     });
     Ok(Network { nodes, warnings: warning.into_iter().collect() })
 }

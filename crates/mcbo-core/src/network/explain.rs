@@ -103,6 +103,27 @@ impl Network {
         model.noise.iter().map(|noise| noise.deviation()).collect()
     }
 
+    /// The width `β_t` of the paper's theorem for the data so far: the largest over the nodes of
+    /// `B + sqrt(2 γ + 2 ln(m/δ))` with `δ` of 10 % shared out between the `m` learned mechanisms.
+    ///
+    /// `γ` is the information gain `½ ln det(I + K/σ²)` of the rows, which the theorem bounds by its largest possible value; `B`,
+    /// a bound on the mechanism's norm in its kernel's space that nobody knows, is taken to be the norm of the posterior mean. A
+    /// mechanism without noise has no second part. Both are of the most probable member.
+    pub fn theoretical_width(&self) -> f64 {
+        const DELTA: f64 = 0.1;
+        let groups =
+            || self.nodes.iter().flatten().flat_map(|model| model.groups().iter().map(move |g| (model, g)));
+        let mechanisms = groups().count().max(1) as f64;
+        let width = |(model, group): (&super::NodeModel, &super::Group)| {
+            let members = group.set.members().iter();
+            let Some((_, gp)) = members.max_by(|a, b| a.0.total_cmp(&b.0)) else { return 0.0 };
+            let silent = model.noise[group.first] == RealisedNoise::None;
+            let (gain, norm) = gp.information();
+            norm + if silent { 0.0 } else { (2.0 * gain + 2.0 * (mechanisms / DELTA).ln()).sqrt() }
+        };
+        groups().map(width).fold(0.0, f64::max)
+    }
+
     /// Predicts every row of a learned node by the other trials, hyper-parameters held, `[component][row]`.
     ///
     /// Components that are learned together are left out together. Empty if the node is not learned, or if the network

@@ -1,13 +1,13 @@
 //! Fitting the model of one node: scaling, noise, processes.
 
-use mcbo_gp::{GpError, GpSet, GpSpec, Inference, Mean, Member, Noise as GpNoise, Priors, Rows};
+use mcbo_gp::{Earlier, Form, GpError, GpSet, GpSpec, Noise as GpNoise, Rows};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{Components, Data, Expr, Noise, Problem};
 
 use super::{
-    Affine, Group, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling, PriorPreset,
-    RealisedNoise, slot_name,
+    Affine, Group, GroupMemory, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling,
+    RealisedNoise, forms, slot_name,
 };
 
 /// The model of one node, with what the user should know about it.
@@ -15,7 +15,7 @@ pub(super) fn fit_node(
     problem: &Problem,
     data: &Data,
     index: usize,
-    earlier: &[Vec<Member>],
+    earlier: &[GroupMemory<'_>],
     settings: &ModelSettings,
     rng: &mut ChaCha8Rng,
 ) -> Result<(NodeModel, Vec<ModelWarning>), GpError> {
@@ -89,28 +89,22 @@ pub(super) fn fit_node(
             dim,
             components: range.len(),
             noise,
-            mean: Mean::Profiled,
-            priors: match settings.priors {
-                PriorPreset::Reference => Priors::reference(),
-                PriorPreset::DimensionScaled => Priors::dimension_scaled(dim),
-            },
+            mean: settings.mean(),
+            priors: settings.priors(),
         };
-        // A kernel that the user chose is not exchanged for another.
-        let inference = match (&settings.inference, &node.kernel) {
-            (Inference::Samples { count, moves, burn_in, .. }, Some(_)) => Inference::Samples {
-                count: *count,
-                moves: *moves,
-                burn_in: *burn_in,
-                alternatives: Vec::new(),
-            },
-            (inference, _) => inference.clone(),
+        // A kernel that the user chose is kept.
+        let forms: Vec<Form> = match &node.kernel {
+            Some(_) => Vec::new(),
+            None => forms::candidates(dim - node.actions.len(), node.actions.len()),
         };
-        let memory = earlier.get(g).map_or(&[][..], Vec::as_slice);
-        let set = GpSet::fit(&spec, &rows, memory, &inference, rng)?;
+        let scales: Vec<f64> =
+            inputs.iter().chain(&outputs[range.clone()]).map(|affine| affine.scale).collect();
+        let memory = earlier.get(g).map_or_else(Earlier::default, |memory| memory.under(&scales));
+        let set = GpSet::fit(&spec, &forms, &rows, memory, &settings.inference, rng)?;
         if set.jitter() > 0.0 {
             warnings.push(ModelWarning::Jitter { node: node.name.clone(), jitter: set.jitter() });
         }
-        fitted.push(Group { set, first: range.start, rows: rows.len() });
+        fitted.push(Group { set, first: range.start, rows: rows.len(), scales });
     }
     let noise = (0..node.dim)
         .map(|component| match node.noise {

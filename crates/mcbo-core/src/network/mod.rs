@@ -4,10 +4,11 @@ mod direct;
 mod explain;
 mod fit;
 mod forecast;
+mod forms;
 mod plan;
 mod rollout;
 
-use mcbo_gp::{GpError, GpSet, Inference, Kernel, Member};
+use mcbo_gp::{Earlier, GpError, GpSet, Inference, Mean, Member, Priors, Sampling, Weighing};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -27,7 +28,7 @@ pub use rollout::{Batch, NoiseSamples, Workspace};
 pub enum PriorPreset {
     /// The authors' gamma priors.
     Reference,
-    /// Log-normal priors that grow with the root of the dimension.
+    /// Log-normal priors that grow with the root of the dimension, and a mean that is integrated out.
     DimensionScaled,
 }
 
@@ -63,17 +64,28 @@ impl ModelSettings {
             noise_floor: 1e-6,
         }
     }
+
+    /// The priors of every process.
+    pub(crate) fn priors(&self) -> Priors {
+        match self.priors {
+            PriorPreset::Reference => Priors::reference(),
+            PriorPreset::DimensionScaled => Priors::scaled(),
+        }
+    }
+
+    /// The mean of every process: the reference's is profiled.
+    pub(crate) fn mean(&self) -> Mean {
+        match self.priors {
+            PriorPreset::Reference => Mean::Profiled,
+            PriorPreset::DimensionScaled => Mean::Uncertain(1.0),
+        }
+    }
 }
 
 impl Default for ModelSettings {
     fn default() -> Self {
         Self {
-            inference: Inference::Samples {
-                count: 4,
-                moves: 1,
-                burn_in: 8,
-                alternatives: vec![Kernel::leaf(mcbo_gp::Leaf::SquaredExponential)],
-            },
+            inference: Inference::Samples(Sampling { count: 4, moves: 1, burn_in: 4 }),
             priors: PriorPreset::DimensionScaled,
             scaling: ParentScaling::Declared,
             noise_floor: 1e-6,
@@ -85,6 +97,61 @@ impl Default for ModelSettings {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ModelMemory {
     nodes: Vec<Vec<Vec<Member>>>,
+    /// How the forms of every set were last weighed, and in which units.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    forms: Vec<Vec<Option<Weighed>>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Weighed {
+    weighing: Weighing,
+    /// The scales of the inputs and of the outputs.
+    scales: Vec<f64>,
+}
+
+/// What is remembered of one set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GroupMemory<'a> {
+    members: &'a [Member],
+    weighed: Option<&'a Weighed>,
+}
+
+impl<'a> GroupMemory<'a> {
+    /// What a set whose inputs and outputs have these scales now may begin from. Hyper-parameters are in scaled units: where a
+    /// scale has changed much, forms are weighed anew.
+    fn under(self, scales: &[f64]) -> Earlier<'a> {
+        let close = |(now, then): (&f64, &f64)| (now / then).ln().abs() < 0.2;
+        let same = |weighed: &&Weighed| {
+            weighed.scales.len() == scales.len() && scales.iter().zip(&weighed.scales).all(close)
+        };
+        Earlier { members: self.members, weighing: self.weighed.filter(same).map(|w| &w.weighing) }
+    }
+}
+
+impl ModelMemory {
+    /// What is remembered of the sets at a place.
+    fn groups(&self, place: usize) -> Vec<GroupMemory<'_>> {
+        let weighed = |g: usize| self.forms.get(place)?.get(g)?.as_ref();
+        let members = self.nodes.get(place).map_or(&[][..], Vec::as_slice);
+        members.iter().enumerate().map(|(g, members)| GroupMemory { members, weighed: weighed(g) }).collect()
+    }
+
+    /// What to remember of the sets at every place.
+    fn of<'a>(places: impl Iterator<Item = &'a [Group]>) -> Self {
+        let mut memory = Self::default();
+        for groups in places {
+            memory.nodes.push(groups.iter().map(|group| group.set.memory()).collect());
+            let weighed = |group: &Group| {
+                let weighing = group.set.weighing()?.clone();
+                Some(Weighed { weighing, scales: group.scales.clone() })
+            };
+            memory.forms.push(groups.iter().map(weighed).collect());
+        }
+        if memory.forms.iter().flatten().all(Option::is_none) {
+            memory.forms.clear();
+        }
+        memory
+    }
 }
 
 /// Something about a fit that the user should know.
@@ -197,6 +264,8 @@ pub(crate) struct Group {
     pub set: GpSet,
     pub first: usize,
     pub rows: usize,
+    /// The scales of the inputs and of the outputs, which its hyper-parameters are relative to.
+    pub scales: Vec<f64>,
 }
 
 /// The model of one node.
@@ -206,6 +275,16 @@ pub(crate) struct NodeModel {
     pub outputs: Vec<Affine>,
     pub noise: Vec<RealisedNoise>,
     pub mechanism: Mechanism,
+}
+
+impl NodeModel {
+    /// The sets of processes of a learned mechanism.
+    pub fn groups(&self) -> &[Group] {
+        match &self.mechanism {
+            Mechanism::Learned(groups) => groups,
+            Mechanism::Known(_) => &[],
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -245,8 +324,7 @@ impl Network {
                 }
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
                 rng.set_stream(node as u64 + 1);
-                let earlier = memory.nodes.get(node).map_or(&[][..], Vec::as_slice);
-                fit::fit_node(problem, data, node, earlier, settings, &mut rng)
+                fit::fit_node(problem, data, node, &memory.groups(node), settings, &mut rng)
                     .map(|(model, warnings)| (Some(model), warnings))
                     .map_err(|source| FitError { node: problem.nodes()[node].name.clone(), source })
             })
@@ -262,11 +340,7 @@ impl Network {
 
     /// The hyper-parameters, to begin the next round from.
     pub fn memory(&self) -> ModelMemory {
-        let of = |node: &Option<NodeModel>| match node.as_ref().map(|n| &n.mechanism) {
-            Some(Mechanism::Learned(groups)) => groups.iter().map(|group| group.set.memory()).collect(),
-            _ => Vec::new(),
-        };
-        ModelMemory { nodes: self.nodes.iter().map(of).collect() }
+        ModelMemory::of(self.nodes.iter().map(|node| node.as_ref().map_or(&[][..], NodeModel::groups)))
     }
 
     /// Conditions on what a pending trial would give if everything came out as predicted, hyper-parameters unchanged,

@@ -1,9 +1,7 @@
 //! A problem in code, a few lines long.
 
-use mcbo_gp::Kernel;
-
 use super::draft::{At, Draft, DraftAction, DraftNode, DraftRanges, Field, Formulas};
-use super::{Components, Noise, Problem, ProblemErrors, check};
+use super::{Aim, Components, Noise, Problem, ProblemErrors, check};
 
 /// A problem in the making; see [`Problem::builder`].
 #[derive(Debug, Clone)]
@@ -74,6 +72,13 @@ impl ProblemBuilder {
     #[must_use]
     pub fn minimize(mut self, node: impl Into<String>) -> Self {
         self.draft.minimize = given(node.into());
+        self
+    }
+
+    /// Says what the experiments are for.
+    #[must_use]
+    pub fn aim(mut self, aim: Aim) -> Self {
+        self.draft.aim = given(aim);
         self
     }
 
@@ -171,10 +176,10 @@ impl NodeBuilder {
         self
     }
 
-    /// The covariance of the mechanism that is learned.
+    /// The covariance of the mechanism that is learned, as in `se(dose) * linear(soil)`.
     #[must_use]
-    pub fn kernel(mut self, kernel: &Kernel) -> Self {
-        self.node.kernel = given(kernel.to_string());
+    pub fn kernel(mut self, kernel: impl Into<String>) -> Self {
+        self.node.kernel = given(kernel.into());
         self
     }
 

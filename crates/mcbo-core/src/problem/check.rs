@@ -85,6 +85,7 @@ impl<'d> Checker<'d> {
             offsets,
             reward,
             direction,
+            aim: draft.aim.given().map(|aim| aim.value).unwrap_or_default(),
             max_interventions,
             sets: sets.as_ref().map(|sets| sets.distinct.clone()),
             possibly_optimal,

@@ -176,7 +176,10 @@ pub enum ProblemError {
         std: f64,
     },
     /// A kernel that does not exist.
-    #[error("`kernel` of node `{node}`: `{}` is not a kernel", source.found)]
+    #[error("`kernel` of node `{node}`: `{}` is not {}", source.found(), match source {
+        KernelParseError::UnknownInput { .. } => "an input of it",
+        _ => "a kernel",
+    })]
     BadKernel {
         /// The node.
         node: String,
@@ -325,7 +328,7 @@ impl ProblemError {
             Self::BadDim { .. } => "leave `dim` out for a plain number".to_owned(),
             Self::BadNoise { std, .. } if *std == 0.0 => "write `noise = \"none\"`".to_owned(),
             Self::BadNoise { .. } => "a standard deviation is a positive number".to_owned(),
-            Self::BadKernel { .. } => "join matern52, matern32, se and linear with + and *".to_owned(),
+            Self::BadKernel { source, .. } => source.hint(),
             Self::KernelOfFormula { .. } => {
                 "a formula is used as it is and not learned; remove one of the two".to_owned()
             }

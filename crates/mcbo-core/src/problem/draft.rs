@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Components, Noise};
+use super::{Aim, Components, Noise};
 
 /// A value and the bytes of the file it came from, if it came from a file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -116,6 +116,7 @@ pub(super) struct Draft {
     pub(super) name: Field<String>,
     pub(super) maximize: Field<String>,
     pub(super) minimize: Field<String>,
+    pub(super) aim: Field<Aim>,
     pub(super) nodes: Vec<DraftNode>,
     pub(super) actions: Vec<DraftAction>,
     /// Whether `nodes`, or one of them, could not be read at all.

@@ -58,6 +58,45 @@ pub enum Components {
     Coregionalised,
 }
 
+/// What experiments are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Aim {
+    /// To earn while learning: the reward of every trial counts, as in the paper's measure.
+    #[default]
+    Earn,
+    /// To find a good intervention: only the reward of what is recommended in the end counts.
+    Find,
+}
+
+impl Aim {
+    /// The name in problem files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Aim::Earn => "earn",
+            Aim::Find => "find",
+        }
+    }
+}
+
+/// The text is no aim.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{found:?} is no aim; hint: \"earn\" (every trial counts) or \"find\" (only the final recommendation does)"
+)]
+pub struct AimParseError {
+    /// The text.
+    pub found: String,
+}
+
+impl std::str::FromStr for Aim {
+    type Err = AimParseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let known = [Aim::Earn, Aim::Find].into_iter().find(|aim| aim.name() == text);
+        known.ok_or_else(|| AimParseError { found: text.to_owned() })
+    }
+}
+
 /// A variable of the system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
@@ -117,6 +156,7 @@ pub struct Problem {
     offsets: Vec<usize>,
     reward: usize,
     direction: Direction,
+    aim: Aim,
     max_interventions: Option<usize>,
     sets: Option<Vec<Vec<usize>>>,
     possibly_optimal: bool,
@@ -176,6 +216,11 @@ impl Problem {
             Direction::Maximize => 1.0,
             Direction::Minimize => -1.0,
         }
+    }
+
+    /// What the experiments are for.
+    pub fn aim(&self) -> Aim {
+        self.aim
     }
 
     /// How many hard targets and actions away from neutral one trial may have (`eq:cardinality_constraints`).

@@ -9,10 +9,10 @@ use super::diagnostics::{Diagnostic, ProblemError, ProblemErrors};
 use super::draft::{
     At, Draft, DraftAction, DraftNode, DraftRanges, DraftSets, DraftSimulator, Field, Formulas,
 };
-use super::{Components, Noise, Problem, check};
+use super::{Aim, Components, Noise, Problem, check};
 use crate::expr::nearest;
 
-const TOP: &[&str] = &["name", "maximize", "minimize", "nodes", "actions", "constraints", "simulator"];
+const TOP: &[&str] = &["name", "maximize", "minimize", "aim", "nodes", "actions", "constraints", "simulator"];
 const NODE: &[&str] =
     &["parents", "actions", "dim", "noise", "do", "range", "formula", "kernel", "components"];
 const ACTION: &[&str] = &["range", "neutral"];
@@ -107,6 +107,7 @@ impl Reader<'_> {
                 "name" => draft.name = self.field(value, |reader| reader.text("`name`", value)),
                 "maximize" => draft.maximize = self.field(value, |reader| reader.text("`maximize`", value)),
                 "minimize" => draft.minimize = self.field(value, |reader| reader.text("`minimize`", value)),
+                "aim" => draft.aim = self.field(value, |reader| reader.aim(value)),
                 "nodes" => draft.nodes_broken |= self.nodes(value, &mut draft.nodes).is_none(),
                 "actions" => draft.actions_broken |= self.actions(value, &mut draft.actions).is_none(),
                 "constraints" => self.constraints(value, &mut draft),
@@ -351,6 +352,14 @@ impl Reader<'_> {
             }
         };
         Some(At::new(components, value.span()))
+    }
+
+    fn aim(&mut self, value: &Value<'_>) -> Option<At<Aim>> {
+        let aim = value.get_ref().as_str().and_then(|name| name.parse().ok());
+        if aim.is_none() {
+            self.wrong_type("`aim`", "\"earn\" or \"find\"", value);
+        }
+        aim.map(|aim| At::new(aim, value.span()))
     }
 
     fn noise(&mut self, what: &str, value: &Value<'_>) -> Option<At<Noise>> {

@@ -9,7 +9,7 @@ use crate::network::{Batch, Choice, Direct, ModelSettings, Network, NoiseSamples
 use crate::search::{Found, SearchSettings, SearchTask, maximize};
 use crate::{Intervention, Problem};
 
-use super::mcbo::best_observed;
+use super::mcbo::warm_starts;
 use super::{Context, Memory, Strategy, SuggestError, Suggestion, Verdict, Warning, reward_forecast};
 
 /// Upper confidence bound: the intervention of the highest `μ + βσ` (Srinivas et al. 2010).
@@ -215,8 +215,7 @@ fn search(
     seed: u64,
 ) -> Vec<Found> {
     let problem = context.problem;
-    let mut warm = best_observed(problem, context.data, 2);
-    warm.extend(context.memory.last.clone());
+    let warm = warm_starts(context);
     let factory = |choice: &Choice, _: usize, _: u64| {
         Box::new(DirectAcquisition::new(problem, model, choice, criterion)) as Box<_>
     };

@@ -8,7 +8,7 @@ use crate::network::{Choice, ModelSettings, Network};
 use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
 use crate::{Data, Intervention, Problem};
 
-use super::mcbo::best_observed;
+use super::mcbo::warm_starts;
 use super::{
     Context, Memory, Observe, Strategy, SuggestError, Suggestion, Verdict, Warning, reward_forecast,
 };
@@ -108,8 +108,7 @@ impl Strategy for Cbo {
             .reduce(f64::max)
             .or_else(|| rewards().map(|(_, reward)| reward).reduce(f64::max))
             .unwrap_or(0.0);
-        let mut warm = best_observed(problem, context.data, 2);
-        warm.extend(context.memory.last.clone());
+        let warm = warm_starts(context);
         let factory = |choice: &Choice, _: usize, _: u64| {
             let draws = draws_of(problem, &network, choice, seed);
             Box::new(CausalImprovement { causal: &causal, draws, best }) as Box<_>

@@ -8,7 +8,7 @@ use crate::quasi::{normal_quantile, sobol};
 use crate::search::{Ascent, Found, SearchSettings, SearchTask, Stages, maximize};
 use crate::{Intervention, Problem};
 
-use super::mcbo::best_observed;
+use super::mcbo::warm_starts;
 use super::{Context, Mcbo, Strategy, SuggestError, Suggestion, Verdict, Warning};
 
 /// Expected improvement for function networks.
@@ -151,9 +151,9 @@ impl<'a> Draws<'a> {
 /// Where no draw improves, that is 0 and flat. There the value is `max(y - best)` instead, the shortfall of the best
 /// draw: negative, continuous with the improvement, and with a slope that leads out of the plain.
 #[derive(Debug)]
-struct NetworkImprovement<'a> {
-    draws: Draws<'a>,
-    best: f64,
+pub(super) struct NetworkImprovement<'a> {
+    pub draws: Draws<'a>,
+    pub best: f64,
 }
 
 impl Acquisition for NetworkImprovement<'_> {
@@ -228,8 +228,7 @@ impl Strategy for Eifn {
         let seed: u64 = rng.random();
         // Without a reward yet, the mean that the processes have before data.
         let best = context.data.rewards(problem).map(|(_, reward)| reward).reduce(f64::max).unwrap_or(0.0);
-        let mut warm = best_observed(problem, context.data, 2);
-        warm.extend(context.memory.last.clone());
+        let mut warm = warm_starts(context);
         // One more start per choice: where the means of the mechanisms give the highest reward.
         let of_means = |choice: &Choice, _: usize, _: u64| {
             Box::new(NetworkImprovement { draws: Draws::mean(problem, &network, choice), best }) as Box<_>
@@ -256,7 +255,7 @@ impl Strategy for Eifn {
 }
 
 /// The best place of every choice.
-fn first_of_each_choice(found: &[Found]) -> Vec<Intervention> {
+pub(super) fn first_of_each_choice(found: &[Found]) -> Vec<Intervention> {
     let is_first =
         |(index, place): &(usize, &Found)| !found[..*index].iter().any(|other| other.choice == place.choice);
     found.iter().enumerate().filter(is_first).map(|(_, place)| place.intervention.clone()).collect()

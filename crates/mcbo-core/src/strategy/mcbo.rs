@@ -2,35 +2,28 @@
 
 use rand::{Rng, RngExt};
 
-use crate::acquisition::OptimisticReward;
-use crate::network::{Choice, ModelSettings, Network, Plan};
+use crate::acquisition::{Acquisition, OptimisticReward, SharedOptimism};
+use crate::network::{Choice, ModelSettings, Network, NoiseSamples, Plan};
 use crate::optimism::Optimism;
-use crate::quasi::normal_quantile;
 use crate::search::{Found, SearchSettings, SearchTask, Stage, maximize};
-use crate::{Data, Intervention, Problem};
+use crate::{Aim, Data, Intervention, Problem};
 
+use super::eifn::{Draws, NetworkImprovement, first_of_each_choice};
 use super::{Context, Criterion, Memory, Random, Strategy, SuggestError, Suggestion, Warning};
 
-/// The width of the confidence band in standard deviations, `β_t`.
+/// How far a suggestion may trust its luck.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Beta {
-    /// The same in every round, as in the paper's experiments.
-    Fixed(f64),
-    /// Drawn anew in every round: `scale · |N(0, 1)|`. Most rounds exploit, some explore.
-    HalfNormal(f64),
+pub enum Exploration {
+    /// By what the experiments are for, with no number to choose: the given aim, or the problem's.
+    Aim(Option<Aim>),
+    /// A width `β` of the confidence band in standard deviations, the same in every round, as in the paper's experiments.
+    Width(f64),
+    /// The width of the paper's theorem, from the information gain of the data so far; see [`Network::theoretical_width`].
+    Theory,
 }
 
-impl Beta {
-    fn draw(self, rng: &mut dyn Rng) -> f64 {
-        match self {
-            Beta::Fixed(beta) => beta,
-            Beta::HalfNormal(scale) => {
-                let u: f64 = rng.random();
-                scale * normal_quantile(0.5 + 0.5 * u.clamp(1e-12, 1.0 - 1e-12))
-            }
-        }
-    }
-}
+/// The width of the expected reward that is trusted to luck when rewards are earned.
+const EARNING_WIDTH: f64 = 0.5;
 
 /// Model-based causal Bayesian optimisation.
 ///
@@ -40,8 +33,8 @@ impl Beta {
 pub struct Mcbo {
     /// The model of the nodes.
     pub model: ModelSettings,
-    /// Width of the confidence band.
-    pub beta: Beta,
+    /// How suggestions explore.
+    pub exploration: Exploration,
     /// The family of `η`.
     pub optimism: Optimism,
     /// Budget of the search.
@@ -52,7 +45,7 @@ impl Default for Mcbo {
     fn default() -> Self {
         Self {
             model: ModelSettings::default(),
-            beta: Beta::Fixed(0.5),
+            exploration: Exploration::Aim(None),
             optimism: Optimism::Constant,
             search: SearchSettings::default(),
         }
@@ -62,12 +55,19 @@ impl Default for Mcbo {
 impl Mcbo {
     /// The settings of the paper's experiments: the authors' priors, MAP, a constant `β` of 0.5.
     pub fn paper() -> Self {
-        Self { model: ModelSettings::paper(), beta: Beta::Fixed(0.5), ..Self::default() }
+        Self { model: ModelSettings::paper(), exploration: Exploration::Width(0.5), ..Self::default() }
     }
 
     /// The same with a constant `β`.
+    #[must_use]
     pub fn with_beta(self, beta: f64) -> Self {
-        Self { beta: Beta::Fixed(beta), ..self }
+        Self { exploration: Exploration::Width(beta), ..self }
+    }
+
+    /// The same with an aim of its own, whatever the problem says.
+    #[must_use]
+    pub fn with_aim(self, aim: Aim) -> Self {
+        Self { exploration: Exploration::Aim(Some(aim)), ..self }
     }
 
     /// Fits the network to the data, pending trials imagined.
@@ -84,7 +84,8 @@ impl Mcbo {
         Ok((network, memory))
     }
 
-    /// Maximises the optimistic reward of a fitted network.
+    /// Maximises the optimistic reward of a fitted network, every node as lucky as the band allows
+    /// (Eq. reparam_acquisition).
     pub fn search(
         &self,
         context: &Context<'_>,
@@ -94,14 +95,86 @@ impl Mcbo {
         on_stage: &(dyn Fn(Stage) + Sync),
     ) -> Vec<Found> {
         let problem = context.problem;
-        let mut warm: Vec<Intervention> = best_observed(problem, context.data, 2);
-        warm.extend(context.memory.last.clone());
         let factory = |choice: &Choice, samples: usize, seed: u64| {
             Box::new(OptimisticReward::new(problem, network, choice, self.optimism, beta, samples, seed))
                 as Box<_>
         };
+        let warm = warm_starts(context);
         maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage }, &self.search)
     }
+
+    /// Maximises the optimistic reward of a fitted network with one budget of luck for all nodes together.
+    pub fn search_shared(
+        &self,
+        context: &Context<'_>,
+        network: &Network,
+        beta: f64,
+        seed: u64,
+        on_stage: &(dyn Fn(Stage) + Sync),
+    ) -> Vec<Found> {
+        let problem = context.problem;
+        let factory = |choice: &Choice, samples: usize, seed: u64| {
+            Box::new(SharedOptimism::new(problem, network, choice, beta, samples, seed)) as Box<_>
+        };
+        let warm = warm_starts(context);
+        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage }, &self.search)
+    }
+
+    /// The places that promise most by the rule of exploration, best first, with the width it used.
+    fn explore(&self, context: &Context<'_>, network: &Network, seed: u64) -> (Vec<Found>, Option<f64>) {
+        let nothing = &|_: Stage| {};
+        match self.exploration {
+            Exploration::Width(beta) => (self.search(context, network, beta, seed, nothing), Some(beta)),
+            Exploration::Theory => {
+                let beta = network.theoretical_width();
+                (self.search(context, network, beta, seed, nothing), Some(beta))
+            }
+            Exploration::Aim(aim) => match aim.unwrap_or(context.problem.aim()) {
+                Aim::Earn => {
+                    let found = self.search_shared(context, network, EARNING_WIDTH, seed, nothing);
+                    (found, Some(EARNING_WIDTH))
+                }
+                Aim::Find => (self.improve(context, network, seed), None),
+            },
+        }
+    }
+
+    /// Maximises the expected improvement of the expected reward over what the model believes to be the best so far.
+    ///
+    /// Mechanisms are drawn, noise is averaged out, and the best so far is what would be recommended now, not the luckiest
+    /// measurement: what counts in the end is the recommendation.
+    fn improve(&self, context: &Context<'_>, network: &Network, seed: u64) -> Vec<Found> {
+        let problem = context.problem;
+        let means = self.search(context, network, 0.0, seed, &|_| {});
+        let mut warm = warm_starts(context);
+        warm.extend(first_of_each_choice(&means));
+        let worth = |intervention: &Intervention| {
+            let draws = network.reward_draws(problem, intervention, seed);
+            draws.iter().sum::<f64>() / draws.len() as f64
+        };
+        let believed = means.first().map(|found| found.intervention.clone());
+        let candidates = believed.into_iter().chain(best_observed(problem, context.data, 4));
+        let worths = candidates.map(|intervention| worth(&intervention));
+        let best = worths.filter(|worth| worth.is_finite()).reduce(f64::max).unwrap_or(0.0);
+        let factory = |choice: &Choice, draws: usize, seed: u64| {
+            let noise = |plan: &Plan| NoiseSamples::new(plan, IMPROVING_NOISE, seed);
+            let draws = Draws::new(problem, network, choice, draws, seed, noise);
+            Box::new(NetworkImprovement { draws, best }) as Box<_>
+        };
+        let settings =
+            SearchSettings { screening_samples: 8, samples: 24, ranking_samples: 64, ..self.search };
+        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage: &|_| {} }, &settings)
+    }
+}
+
+/// Realisations of the noise for every draw of the mechanisms while improvements are sought.
+const IMPROVING_NOISE: usize = 4;
+
+/// Where every search begins beside its own places: the best that was measured, and the last suggestion.
+pub(super) fn warm_starts(context: &Context<'_>) -> Vec<Intervention> {
+    let mut warm = best_observed(context.problem, context.data, 2);
+    warm.extend(context.memory.last.clone());
+    warm
 }
 
 /// The interventions with the best measured rewards, best first.
@@ -128,10 +201,9 @@ impl Strategy for Mcbo {
 
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
         let problem = context.problem;
-        let beta = self.beta.draw(rng);
         let (network, mut memory) = self.fit(context, rng)?;
         let seed: u64 = rng.random();
-        let found = self.search(context, &network, beta, seed, &|_| {});
+        let (found, beta) = self.explore(context, &network, seed);
         let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
         let Some(chosen) = found.iter().find(|found| !context.is_taken(&found.intervention)) else {
             // Every place the search found is taken: explore instead of repeating.
@@ -145,14 +217,26 @@ impl Strategy for Mcbo {
         memory.last = Some(chosen.intervention.clone());
         let predicted = network.forecast(problem, &chosen.intervention, seed);
         warnings.extend(network.undefined(problem, &chosen.intervention, &predicted).map(Warning::Model));
-        let plan = Plan::new(problem, &network, &chosen.choice, self.optimism);
+        // Where luck was trusted, what it would bring at every node.
+        let optimistic = match (self.exploration, beta) {
+            (Exploration::Aim(_), Some(beta)) => {
+                let shared = SharedOptimism::new(problem, &network, &chosen.choice, beta, 1, seed);
+                let point = shared.inside(&chosen.point);
+                network.optimistic_values(problem, shared.plan(), &point, beta, seed)
+            }
+            (_, Some(beta)) => {
+                let plan = Plan::new(problem, &network, &chosen.choice, self.optimism);
+                network.optimistic_values(problem, &plan, &chosen.point, beta, seed)
+            }
+            (_, None) => Vec::new(),
+        };
         Ok(Suggestion {
             intervention: chosen.intervention.clone(),
             strategy: self.name().into(),
             acquisition: Some(chosen.value).filter(|value| value.is_finite()),
-            beta: Some(beta),
+            beta,
             predicted,
-            optimistic: network.optimistic_values(problem, &plan, &chosen.point, beta, seed),
+            optimistic,
             warnings,
             memory,
         })

@@ -22,7 +22,7 @@ pub use black_box::{ExpectedImprovement, Ucb};
 pub use cbo::Cbo;
 pub use certificate::Certificate;
 pub use eifn::Eifn;
-pub use mcbo::{Beta, Mcbo};
+pub use mcbo::{Exploration, Mcbo};
 pub use observe::Observe;
 pub use random::{Random, design_point};
 pub use recommend::{Criterion, Recommendation};

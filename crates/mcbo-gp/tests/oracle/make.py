@@ -6,7 +6,7 @@ Cholesky factor, central differences of step 1e-16 for the gradients. It is then
 computations that share no code with it, and nothing is written when they differ:
 
 - scikit-learn's GaussianProcessRegressor with its own kernels and no hyperparameter search (a constant mean is
-  taken off beforehand; coregionalised cases are beyond it);
+  taken off beforehand; coregionalised cases and leaves on some inputs are beyond it);
 - SciPy: `cdist`, `cho_factor` and the distributions of `scipy.stats`.
 
 Run it with `cargo xtask oracle`; with `--check` it only says whether figures.json is what it would write.
@@ -17,9 +17,12 @@ kernel      k(x, x') = sum over terms t of v_t * product of the leaves of t, eac
             r^2 = sum_d ((x_d - x'_d) / l_d)^2 and
             matern52 (1 + sqrt5 r + 5/3 r^2) exp(-sqrt5 r)      se      exp(-r^2 / 2)
             matern32 (1 + sqrt3 r) exp(-sqrt3 r)                linear  sum_d x_d x'_d / l_d^2
+            cosine   cos(2 pi sum_d (x_d - x'_d) / l_d)
+            a leaf with numbers in brackets sees those inputs alone, and has lengthscales for them alone
 components  a row of component i (from 0) against one of component j multiplies k by B[i, j], B = C C', with
             row i of C = (t_i0, .., t_i(i-1), 1, 0, .., 0) / norm; `t` lists t_10, t_20, t_21, t_30, ..
-mean        "zero", or "profiled": c = 1'K^-1 y / 1'K^-1 1 with K the covariance of y, noise included
+mean        "zero"; "profiled": c = 1'K^-1 y / 1'K^-1 1 with K the covariance of y, noise included; or "uncertain": zero,
+            and 1 is added to k, the variance of a constant that is integrated out
 posterior   mean c + k*'K^-1 (y - c 1), variance k** - k*'K^-1 k*: of the latent function, without the noise and
             without the uncertainty of c
 likelihood  log N(y; c 1, K); its gradient is in the logarithms of variances, lengthscales and of one factor of all
@@ -47,8 +50,18 @@ STEP = mpf(10) ** -16
 # ---------------------------------------------------------------- the cases
 
 
-def kernel_terms(text):
-    return [[leaf.strip() for leaf in term.split("*")] for term in text.split("+")]
+def kernel_terms(text, dim):
+    """Of every term its leaves, each a name and the inputs that it sees."""
+
+    def leaf(text):
+        name, _, inside = text.strip().partition("(")
+        return name, [int(k) for k in inside.rstrip(")").split(",")] if inside else list(range(dim))
+
+    return [[leaf(part) for part in term.split("*")] for term in text.split("+")]
+
+
+def inputs_of(case):
+    return len(case["X"][0])
 
 
 def case(name, kernel, dim, n, *, seed, noise, mean="zero", t=None, offset=0.0, scatter=0.1, repeat=0,
@@ -59,7 +72,7 @@ def case(name, kernel, dim, n, *, seed, noise, mean="zero", t=None, offset=0.0, 
     training rows repeat the first ones.
     """
     rng = np.random.default_rng(seed)
-    terms = kernel_terms(kernel)
+    terms = kernel_terms(kernel, dim)
     draw = lambda low, high, size: rng.uniform(low, high, size).round(4)
     X = draw(-2, 2, (n, dim))
     if repeat:
@@ -68,7 +81,7 @@ def case(name, kernel, dim, n, *, seed, noise, mean="zero", t=None, offset=0.0, 
         "name": name,
         "kernel": kernel,
         "variances": draw(0.3, 2.5, len(terms)).tolist(),
-        "lengthscales": draw(0.4, 2.5, (sum(map(len, terms)), dim)).tolist(),
+        "lengthscales": [draw(0.4, 2.5, len(seen)).tolist() for term in terms for _, seen in term],
         "noise": noise if np.isscalar(noise) else draw(*noise, n).tolist(),
         "mean": mean,
         "X": X.tolist(),
@@ -113,6 +126,12 @@ CASES = [
          t=[-0.6, 1.4, 0.3], gradient_at=2),
     case("three components, one mean", "se * matern32", 3, 20, seed=19, noise=1e-2, mean="profiled",
          t=[2.0, -0.5, -1.2], gradient_at=0),
+    case("inputs by name", "se(0) * linear(1) + matern52(0, 2)", 3, 20, seed=21, noise=1e-3, mean="uncertain"),
+    case("a sum of curves", "se(0) + se(1) + matern32(2)", 3, 20, seed=22, noise=1e-2, mean="profiled", gradient_at=3),
+    case("waves", "se(0) + se(0) * cosine(0)", 1, 20, seed=23, noise=1e-2, mean="uncertain", gradient_at=2),
+    case("waves of two inputs", "matern52(1) * cosine(0, 1) + linear(0)", 2, 20, seed=24, noise=1e-2),
+    case("two components, inputs by name", "se(1) + linear(0) * cosine(1)", 2, 20, seed=25, noise=1e-2, t=[-0.7],
+         mean="uncertain", gradient_at=2),
 ]
 
 
@@ -135,7 +154,8 @@ class Exact:
     """The Gaussian process of a case, from the definitions."""
 
     def __init__(self, case):
-        self.terms = kernel_terms(case["kernel"])
+        self.terms = kernel_terms(case["kernel"], inputs_of(case))
+        self.offset = mpf(case["mean"] == "uncertain")
         self.n = len(case["y"])
         for key in ("variances", "lengthscales", "noise", "X", "y", "X_test"):
             setattr(self, key, exact(case[key]))
@@ -155,16 +175,18 @@ class Exact:
         return [[sum(a * b for a, b in zip(p, q)) for q in C] for p in C]
 
     def kernel(self, a, b):
-        total, leaf_index = mpf(0), 0
+        total, leaf_index = self.offset, 0
         for variance, term in zip(self.variances, self.terms):
             product = variance
-            for leaf in term:
-                scales = self.lengthscales[leaf_index]
+            for leaf, seen in term:
+                pairs = [(a[k], b[k], s) for k, s in zip(seen, self.lengthscales[leaf_index])]
                 leaf_index += 1
                 if leaf == "linear":
-                    product *= sum(p * q / s**2 for p, q, s in zip(a, b, scales))
+                    product *= sum(p * q / s**2 for p, q, s in pairs)
+                elif leaf == "cosine":
+                    product *= mp.cos(2 * mp.pi * sum((p - q) / s for p, q, s in pairs))
                 else:
-                    product *= LEAVES[leaf](sum(((p - q) / s) ** 2 for p, q, s in zip(a, b, scales)))
+                    product *= LEAVES[leaf](sum(((p - q) / s) ** 2 for p, q, s in pairs))
             total += product
         return total
 
@@ -294,9 +316,9 @@ def with_sklearn(case, constant):
         "linear": lambda: ScaledDotProduct(next(scales)),
     }
     kernel = None
-    for variance, term in zip(case["variances"], kernel_terms(case["kernel"])):
+    for variance, term in zip(case["variances"], kernel_terms(case["kernel"], inputs_of(case))):
         product = ConstantKernel(variance, "fixed")
-        for name in term:
+        for name, _ in term:
             product = product * leaf[name]()
         kernel = product if kernel is None else kernel + product
     gp = GaussianProcessRegressor(kernel, alpha=np.array(case["noise"]), optimizer=None)
@@ -313,16 +335,18 @@ def with_scipy(case):
     B = C @ C.T
 
     def kernel(A, a, D, d):
-        total, scales = 0.0, iter(np.array(row) for row in case["lengthscales"])
-        for variance, term in zip(case["variances"], kernel_terms(case["kernel"])):
+        total, scales = float(case["mean"] == "uncertain"), iter(np.array(row) for row in case["lengthscales"])
+        for variance, term in zip(case["variances"], kernel_terms(case["kernel"], inputs_of(case))):
             product = variance
-            for name, scale in zip(term, scales):
-                r = spatial.distance.cdist(A / scale, D / scale)
+            for (name, seen), scale in zip(term, scales):
+                left, right = A[:, seen] / scale, D[:, seen] / scale
+                r = spatial.distance.cdist(left, right)
                 product = product * {
                     "matern52": lambda: (1 + 5**0.5 * r + 5 / 3 * r**2) * np.exp(-(5**0.5) * r),
                     "matern32": lambda: (1 + 3**0.5 * r) * np.exp(-(3**0.5) * r),
                     "se": lambda: np.exp(-0.5 * r**2),
-                    "linear": lambda: (A / scale) @ (D / scale).T,
+                    "linear": lambda: left @ right.T,
+                    "cosine": lambda: np.cos(2 * np.pi * np.subtract.outer(left.sum(axis=1), right.sum(axis=1))),
                 }[name]()
             total = total + product
         return total * B[np.ix_(a, d)]
@@ -356,6 +380,10 @@ def scipy_gradients(case, posterior, step=1e-5):
 
     def likelihood(key, index, h, scaled):
         moved = json.loads(json.dumps(case))
+        if key == "lengthscales":
+            leaf, d = index
+            moved[key][leaf][d] *= np.exp(h)
+            return with_scipy(moved)[3]
         values = np.array(moved[key])
         values[index] = values[index] * np.exp(h) if scaled else values[index] + h
         moved[key] = values.tolist()
@@ -365,7 +393,7 @@ def scipy_gradients(case, posterior, step=1e-5):
         return (likelihood(key, index, step, scaled) - likelihood(key, index, -step, scaled)) / (2 * step)
 
     gradient = [slope("variances", i) for i in range(len(case["variances"]))]
-    gradient += [slope("lengthscales", i) for i in np.ndindex(np.shape(case["lengthscales"]))]
+    gradient += [slope("lengthscales", (i, d)) for i, row in enumerate(case["lengthscales"]) for d in range(len(row))]
     gradient += [slope("noise", ...)]
     gradient += [slope("t", i, scaled=False) for i in range(len(case.get("t", [])))]
     return posterior_gradient, gradient
@@ -385,7 +413,7 @@ def compare(case, figures, condition):
     names = ("mean", "variance", "log_marginal_likelihood")
     found["scipy"] = max(difference(figures[k], v) for k, v in zip(names, theirs))
     found["scipy"] = max(found["scipy"], difference(figures["constant"], constant))
-    if "components" not in case:
+    if "components" not in case and case["mean"] != "uncertain" and not re.search("[(]|cosine", case["kernel"]):
         theirs = with_sklearn(case, float(figures["constant"]))
         found["sklearn"] = max(difference(figures[k], v) for k, v in zip(names, theirs))
     for who, value in found.items():

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mcbo_gp::Kernel;
+use mcbo_gp::{Kernel, KernelParseError};
 
 use super::Checker;
 use crate::expr::nearest;
@@ -32,7 +32,7 @@ impl Checker<'_> {
             noise: self.noise(draft),
             hard: self.hard(index, draft, dim),
             formula: None,
-            kernel: self.kernel(draft),
+            kernel: self.kernel(index, draft),
             components: draft.components.given().map(|at| at.value).unwrap_or_default(),
             range: range.map(|at| at.value),
         }
@@ -141,14 +141,25 @@ impl Checker<'_> {
         }
     }
 
-    fn kernel(&mut self, draft: &DraftNode) -> Option<Kernel> {
+    fn kernel(&mut self, index: usize, draft: &DraftNode) -> Option<Kernel> {
         let At { value, span } = draft.kernel.given()?;
         let node = draft.name.value.clone();
         if draft.formula != Field::Missing {
             self.error(ProblemError::KernelOfFormula { node: node.clone() }, span);
         }
-        match value.parse() {
+        let parents = draft.parents.iter().flat_map(|parent| {
+            let declared = self.draft.nodes.iter().find(|node| node.name.value == parent.value);
+            match declared.and_then(|node| node.dim.given()).map_or(1, |dim| dim.value) {
+                1 => vec![parent.value.clone()],
+                dim => (0..dim.clamp(0, MAX_DIM as i64)).map(|c| format!("{}[{c}]", parent.value)).collect(),
+            }
+        });
+        let names: Vec<String> =
+            parents.chain(draft.actions.iter().map(|action| action.value.clone())).collect();
+        match Kernel::parse(value, &names) {
             Ok(kernel) => Some(kernel),
+            // An input that could not be read was reported already.
+            Err(KernelParseError::UnknownInput { .. }) if !self.inputs_ok[index] => None,
             Err(source) => {
                 self.error(ProblemError::BadKernel { node, source }, span);
                 None

@@ -268,6 +268,37 @@ mod tests {
         }
     }
 
+    /// All that a model is, in words.
+    fn text(problem: &Problem) -> String {
+        let simulator = problem.simulator().unwrap();
+        let node = |(index, node): (usize, &mcbo_core::Node)| {
+            let formula = simulator.formulas(index)[0].text();
+            format!(
+                "{} {:?} {:?} {:?} {:?} {formula}\n",
+                node.name, node.parents, node.actions, node.noise, node.hard
+            )
+        };
+        let nodes: String = problem.nodes().iter().enumerate().map(node).collect();
+        format!("{} {:?}\n{nodes}", problem.actions().len(), problem.max_interventions())
+    }
+
+    /// Figures of earlier releases are of the models that the names stood for then.
+    #[test]
+    fn names_stand_for_the_models_they_always_did() {
+        for (name, hash) in [
+            ("scm-soft-0", 0xd8cb_ad44_445a_3ff7),
+            ("scm-soft-4", 0xa755_e09f_c62e_d8de),
+            ("scm-hard-0", 0x1640_2742_70ef_10f6),
+            ("scm-hard-3", 0x65ac_bcd9_369e_34ec),
+            ("scm-mixed-0", 0xa642_4619_16ec_7ac4),
+            ("scm-mixed-4", 0xcb40_18bd_c505_05b7),
+            ("scm20-soft-0", 0xd255_3a97_a9d7_8846),
+            ("scm50-soft-1", 0xa960_086e_f182_250c),
+        ] {
+            assert_eq!(name_hash(&text(&problem(name).unwrap().unwrap())), hash, "{name}");
+        }
+    }
+
     #[test]
     fn the_table_of_spans_agrees_with_the_search() {
         for name in ["scm-soft-0", "scm-soft-4"] {

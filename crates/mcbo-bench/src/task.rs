@@ -59,7 +59,8 @@ impl Task {
     }
 
     /// A task of the paper, or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`, with 20 or 50 nodes
-    /// as in `scm20-soft-K`.
+    /// as in `scm20-soft-K`, or with mechanisms of a form: `scm-additive-K`, `scm-scaled-K`, `scm-linear-K` or
+    /// `scm-warped-K`.
     ///
     /// # Errors
     /// If there is no such task.

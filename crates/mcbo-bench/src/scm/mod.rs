@@ -3,7 +3,7 @@
 //! A name such as `scm-soft-3` is a seed: it fixes the graph of 3 to 10 nodes, the mechanisms and the noise; `scm20-soft-3`
 //! and `scm50-soft-3` have 20 and 50 nodes. Mechanisms are draws from Gaussian processes (as sums of random Fourier
 //! features), written as formulas of an ordinary problem; in `scm-additive-3`, `scm-scaled-3`, `scm-linear-3` and
-//! `scm-warped-3` they have a form.
+//! `scm-warped-3` they have a form. `scm-past-3` is for studies that begin from past rows.
 
 mod draft;
 mod mechanism;
@@ -11,10 +11,13 @@ mod mechanism;
 mod tests;
 mod trials;
 
+use std::ops::Range;
+
 use mcbo_core::{Context, Data, Memory, Noise, Problem, ProblemErrors, Random, Strategy};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::design::Design;
 use crate::expectation::NoiseTable;
 use crate::protocol::name_hash;
 use crate::task::Span;
@@ -31,6 +34,11 @@ const LARGE: [&str; 2] = ["20", "50"];
 
 /// Where a node may be set; nodes have about unit variance.
 const DO_RANGE: [f64; 2] = [-2.0, 2.0];
+/// Standard deviations of the noise where there is some, and where there is past data.
+const NOISE: Range<f64> = 0.05..0.2;
+const PAST_NOISE: Range<f64> = 0.05..0.3;
+/// What there is of the past.
+const PAST: Design = Design::Past { rows: 40, missing: 0.12 };
 /// Models in which expected rewards of random interventions have a smaller standard deviation are drawn anew: whatever is done
 /// in them hardly matters. The reward itself has about unit variance.
 const LEAST_SPREAD: f64 = 0.25;
@@ -51,12 +59,15 @@ struct Kind {
     form: Form,
     /// The least and the largest number of nodes, where the name gives none.
     nodes: [usize; 2],
+    /// Whether a study begins from past rows and has to learn the noise, which there always is.
+    past: bool,
 }
 
-const SOFT: Kind = Kind { word: "soft", soft: true, hard: false, form: Form::Free, nodes: [3, 10] };
+const SOFT: Kind =
+    Kind { word: "soft", soft: true, hard: false, form: Form::Free, nodes: [3, 10], past: false };
 const FORMED: Kind = Kind { nodes: [3, 8], ..SOFT };
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     SOFT,
     Kind { word: "hard", soft: false, hard: true, ..SOFT },
     Kind { word: "mixed", soft: true, hard: true, ..SOFT },
@@ -64,6 +75,7 @@ const KINDS: [Kind; 7] = [
     Kind { word: "scaled", form: Form::Scaled, ..FORMED },
     Kind { word: "linear", form: Form::Linear, ..FORMED },
     Kind { word: "warped", form: Form::Warped, ..FORMED },
+    Kind { word: "past", past: true, ..SOFT },
 ];
 
 /// A name, read.
@@ -80,7 +92,7 @@ impl Name {
         let kind = KINDS.into_iter().find(|kind| kind.word == word)?;
         let size = match size {
             "" => None,
-            _ if kind.form != Form::Free => return None,
+            _ if kind.form != Form::Free || kind.past => return None,
             _ => LARGE.contains(&size).then(|| size.parse().ok()).flatten().map(Some)?,
         };
         // One spelling per task: no sign, no leading zero.
@@ -101,6 +113,11 @@ pub(crate) fn problem(name: &str) -> Option<Result<Problem, ProblemErrors>> {
             built => return Some(built),
         }
     }
+}
+
+/// The rows that a model begins from, if those are past ones and its noise is to be learned.
+pub(crate) fn past(name: &str) -> Option<Design> {
+    Name::read(name)?.kind.past.then_some(PAST)
 }
 
 /// What is known about the rewards of a random model without searching.
@@ -130,7 +147,7 @@ fn spread(problem: &Problem, rng: &mut ChaCha8Rng) -> f64 {
 fn build(name: &str, kind: &Kind, draft: &Draft, rng: &mut ChaCha8Rng) -> Result<Problem, ProblemErrors> {
     let n = draft.parents.len();
     let node_name = |node: usize| if node + 1 == n { "Y".to_owned() } else { format!("X{node}") };
-    let noisy = rng.random_bool(0.5);
+    let (noisy, stds) = if kind.past { (true, PAST_NOISE) } else { (rng.random_bool(0.5), NOISE) };
     let mut builder = Problem::builder(name).maximize("Y");
     for action in 0..draft.action_count {
         builder = builder.action(format!("a{action}"), [0.0, 1.0]);
@@ -143,7 +160,7 @@ fn build(name: &str, kind: &Kind, draft: &Draft, rng: &mut ChaCha8Rng) -> Result
         let std = if inputs.none() {
             Some(rng.random_range(0.5..1.0))
         } else if noisy {
-            Some(rng.random_range(0.05..0.2))
+            Some(rng.random_range(stds.clone()))
         } else {
             None
         };

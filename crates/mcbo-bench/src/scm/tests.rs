@@ -21,6 +21,7 @@ fn names_have_one_spelling() {
         "scm-odd-1",
         "scm-hard--1",
         "scm20-linear-1",
+        "scm20-past-1",
         "scm-linear-01",
         "soft-1",
     ] {
@@ -51,6 +52,13 @@ fn models_are_what_their_names_say() {
             noisy += usize::from(problem.nodes()[problem.reward()].noise != Noise::None);
         }
         assert!((2..=10).contains(&noisy), "{kind}: {noisy} of 12 have noise");
+    }
+    for k in 0..12 {
+        let problem = problem(&format!("scm-past-{k}")).unwrap().unwrap();
+        assert!((3..=10).contains(&problem.nodes().len()) && problem.settable().is_empty());
+        for node in problem.nodes() {
+            assert!(matches!(node.noise, Noise::Gaussian(std) if (0.05..=0.3).contains(&std)), "{node:?}");
+        }
     }
 }
 

@@ -307,7 +307,7 @@ fn lines_have_the_agreed_keys() {
 
 #[test]
 fn random_models_report_between_random_and_best() {
-    for name in ["scm-soft-0", "scm-hard-0", "scm-mixed-0"] {
+    for name in ["scm-soft-0", "scm-hard-0", "scm-mixed-0", "scm-additive-0", "scm-warped-1", "scm-past-0"] {
         let task = task(name);
         assert!(!task.optimum_is_known());
         assert!((task.reported(task.optimum()) - 1.0).abs() < 1e-12);

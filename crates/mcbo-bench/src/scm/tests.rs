@@ -234,12 +234,21 @@ fn mechanisms_of_a_form_have_about_unit_variance() {
 }
 
 #[test]
+fn the_extra_suite_needs_no_search() {
+    for name in crate::EXTRA_TASKS {
+        let span = known_span(name).unwrap_or_else(|| panic!("{name} has no line"));
+        assert!(span.optimum > span.random + 0.3, "{name} {span:?}");
+    }
+}
+
+#[test]
 fn the_table_of_spans_agrees_with_the_search() {
-    for name in ["scm-soft-0", "scm-soft-4"] {
+    for name in ["scm-soft-0", "scm-soft-4", "scm-linear-1"] {
         let (known, found) = (known_span(name).unwrap(), optimum::search(&Task::named(name).unwrap(), 0));
         let width = known.optimum - known.random;
         assert!((known.optimum - found.optimum).abs() < 0.01 * width, "{name} {known:?} {found:?}");
-        assert!((known.random - found.random).abs() < 0.01 * width, "{name} {known:?} {found:?}");
+        // Means of 1000 interventions, whose rewards vary about as widely as the span is wide.
+        assert!((known.random - found.random).abs() < 0.04 * width, "{name} {known:?} {found:?}");
     }
 }
 
@@ -252,14 +261,18 @@ fn large_models_have_the_size_in_their_names() {
     }
 }
 
-/// Writes what belongs into `tasks/scm-spans.txt`: run with `--ignored --nocapture` after the generator has changed.
+/// Writes the lines that `tasks/scm-spans.txt` lacks: run with `--ignored --nocapture`. After a change of the generator take
+/// the lines out that are no longer true.
 #[test]
 #[ignore = "takes minutes"]
 fn print_spans() {
     let small = (0..60).map(|k| format!("scm-{}-{}", ["soft", "hard", "mixed"][k % 3], k / 3));
     let large =
         ["scm20", "scm50"].into_iter().flat_map(|stem| (0..2).map(move |k| format!("{stem}-soft-{k}")));
-    let names: Vec<String> = small.chain(large).collect();
+    let special = ["additive", "scaled", "linear", "warped", "past"];
+    let special = (0..15).map(|k| format!("scm-{}-{}", special[k % 5], k / 5));
+    let names: Vec<String> =
+        small.chain(large).chain(special).filter(|name| known_span(name).is_none()).collect();
     let line = |name: &String| {
         let task = Task::named(name).unwrap();
         let spans = [0, 1].map(|attempt| optimum::search(&task, attempt));

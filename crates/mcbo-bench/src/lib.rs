@@ -11,9 +11,11 @@
 //! ```
 
 mod archive;
+mod design;
 mod error;
 mod expectation;
 mod fleet;
+mod hidden;
 mod line;
 mod method;
 mod metrics;
@@ -27,6 +29,7 @@ mod suite;
 mod task;
 
 pub use archive::{Archive, ArchiveError, Stored, merge};
+pub use design::Design;
 pub use error::BenchError;
 pub use fleet::{Entrant, Job, run_all};
 pub use line::Line;

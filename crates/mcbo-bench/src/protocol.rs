@@ -3,20 +3,14 @@
 use std::time::Instant;
 
 use mcbo_core::{
-    Context, Data, DataError, ENUMERATION_LIMIT, Intervention, Memory, Observation, Problem, Strategy,
-    SuggestError, target_sets,
+    Context, Data, DataError, Intervention, Memory, Observation, Problem, Strategy, SuggestError,
 };
-use rand::{Rng, RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
 use crate::task::Task;
-
-/// Observations that tasks with hard interventions start from.
-const OBSERVATIONS: usize = 10;
-/// Random interventions per target set that tasks with hard interventions start from.
-const PER_SET: usize = 2;
 
 /// What a strategy is told about the reward of its interventions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +120,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 /// What a generator is for; each purpose and round has its own stream.
 #[derive(Clone, Copy)]
-enum Purpose {
+pub(crate) enum Purpose {
     Design,
     Noise,
     Strategy,
@@ -134,7 +128,7 @@ enum Purpose {
 }
 
 /// A generator that depends only on the task, the seed, the purpose and the round.
-fn generator(task: &Task, seed: u64, purpose: Purpose, round: usize) -> ChaCha8Rng {
+pub(crate) fn generator(task: &Task, seed: u64, purpose: Purpose, round: usize) -> ChaCha8Rng {
     let mut rng =
         ChaCha8Rng::seed_from_u64(name_hash(task.name()) ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     rng.set_stream(4 * round as u64 + purpose as u64);
@@ -178,7 +172,7 @@ pub fn run_told(
     };
     let mut data = Data::new();
     let mut initial = Vec::new();
-    for mut observation in initial_design(task, seed) {
+    for mut observation in task.initial_design(seed) {
         let expected = task.expected_reward(&observation.intervention);
         initial.push(expected);
         tell(problem, feedback, expected, &mut observation);
@@ -238,50 +232,12 @@ pub fn run_told(
     })
 }
 
-/// Replaces the measured reward of an intervention by its expectation if the feedback is that.
+/// Replaces the measured reward of an intervention by its expectation if the feedback is that. One that was not measured
+/// remains so.
 fn tell(problem: &Problem, feedback: Feedback, expected: f64, observation: &mut Observation) {
     let intervened = observation.intervention != problem.neutral_intervention();
     if feedback == Feedback::Expected && intervened {
-        observation.values[problem.slot(problem.reward()).start] = Some(problem.sign() * expected);
-    }
-}
-
-/// See [`Task::initial_design`].
-pub(crate) fn initial_design(task: &Task, seed: u64) -> Vec<Observation> {
-    let interventions = initial_interventions(task.problem(), &mut generator(task, seed, Purpose::Design, 0));
-    let mut rng = generator(task, seed, Purpose::Noise, 0);
-    interventions
-        .into_iter()
-        .map(|intervention| {
-            let values = task.sample(&intervention, &mut rng).into_iter().map(Some).collect();
-            Observation { intervention, values }
-        })
-        .collect()
-}
-
-/// What is done in the initial design of a problem; see [`Task::initial_design`].
-fn initial_interventions(problem: &Problem, rng: &mut dyn Rng) -> Vec<Intervention> {
-    let actions = problem.actions().len();
-    let without_targets = if actions == 0 { OBSERVATIONS } else { 2 * actions + 1 };
-    let sets = target_sets(problem, ENUMERATION_LIMIT).unwrap_or_default();
-    let targeted = sets.iter().filter(|set| !set.is_empty()).flat_map(|set| [set.as_slice(); PER_SET]);
-    std::iter::repeat_n([].as_slice(), without_targets)
-        .chain(targeted)
-        .map(|targets| random_intervention(problem, targets, rng))
-        .collect()
-}
-
-/// Uniformly random values of the targets and of all actions.
-fn random_intervention(problem: &Problem, targets: &[usize], rng: &mut dyn Rng) -> Intervention {
-    let mut uniform = |[low, high]: [f64; 2]| low + (high - low) * rng.random::<f64>();
-    Intervention {
-        targets: targets
-            .iter()
-            .map(|&node| {
-                let ranges = problem.nodes()[node].hard.iter().flatten();
-                (node, ranges.map(|range| uniform(*range)).collect())
-            })
-            .collect(),
-        actions: problem.actions().iter().map(|action| uniform(action.range)).collect(),
+        let reward = &mut observation.values[problem.slot(problem.reward()).start];
+        *reward = reward.map(|_| problem.sign() * expected);
     }
 }

@@ -19,8 +19,9 @@ pub const PAPER_TASKS: [&str; 9] = [
     "rosenbrock-noisy",
 ];
 
-/// Random models that nobody tuned to: five of each kind with 3 to 10 nodes, and larger ones.
-pub const EXTRA_TASKS: [&str; 19] = [
+/// Random models that nobody tuned to: five of each kind with 3 to 10 nodes, larger ones, and three of each kind whose
+/// mechanisms have a form or whose studies begin from past rows.
+pub const EXTRA_TASKS: [&str; 34] = [
     "scm-soft-0",
     "scm-soft-1",
     "scm-soft-2",
@@ -40,6 +41,21 @@ pub const EXTRA_TASKS: [&str; 19] = [
     "scm20-soft-1",
     "scm50-soft-0",
     "scm50-soft-1",
+    "scm-additive-0",
+    "scm-additive-1",
+    "scm-additive-2",
+    "scm-scaled-0",
+    "scm-scaled-1",
+    "scm-scaled-2",
+    "scm-linear-0",
+    "scm-linear-1",
+    "scm-linear-2",
+    "scm-warped-0",
+    "scm-warped-1",
+    "scm-warped-2",
+    "scm-past-0",
+    "scm-past-1",
+    "scm-past-2",
 ];
 
 /// The widths of the confidence band that the paper compares.

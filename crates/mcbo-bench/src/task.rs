@@ -8,10 +8,11 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
+use crate::design::{self, Design};
 use crate::error::BenchError;
 use crate::expectation::{Expectation, NoiseTable, noiseless, quadrature};
 use crate::registry::{ENTRIES, Entry};
-use crate::{optimum, protocol, scm};
+use crate::{hidden, optimum, protocol, scm};
 
 /// How an experiment comes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +41,17 @@ pub(crate) struct Span {
 pub struct Task {
     name: String,
     problem: Arc<Problem>,
+    /// The problem with the noise that there is, whatever the other says of it.
+    world: Arc<Problem>,
     simulator: Simulator,
+    design: Design,
     expectation: Expectation,
     sampling: Sampling,
     known_optimum: Option<f64>,
     /// Whether rewards are reported in units of the span.
     relative: bool,
     span: OnceLock<Span>,
-    noise: NoiseTable,
+    table: NoiseTable,
     /// The expected reward of doing nothing: the most expensive and the most often asked for.
     observing: OnceLock<f64>,
 }
@@ -59,7 +63,8 @@ impl Task {
     }
 
     /// A task of the paper, or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`, with 20 or 50 nodes
-    /// as in `scm20-soft-K`.
+    /// as in `scm20-soft-K`, or with mechanisms of a form: `scm-additive-K`, `scm-scaled-K`, `scm-linear-K` or
+    /// `scm-warped-K`. The noise of `scm-past-K` has to be learned, and its study begins from past rows.
     ///
     /// # Errors
     /// If there is no such task.
@@ -72,7 +77,11 @@ impl Task {
                 let problem = built.map_err(|errors| BenchError::Problem { task: name.into(), errors })?;
                 let expectation = Expectation::Samples(scm::SAMPLES);
                 let task = Self::new(name, problem, None, expectation, Sampling::Structural)?;
-                Ok(Self { relative: true, ..task })
+                let task = Self { relative: true, ..task };
+                match scm::past(name) {
+                    Some(design) => Self { design, ..task }.with_learned_noise(),
+                    None => Ok(task),
+                }
             }
             None => Err(BenchError::UnknownTask {
                 name: name.into(),
@@ -118,18 +127,32 @@ impl Task {
     ) -> Result<Self, BenchError> {
         let simulator =
             problem.simulator().cloned().ok_or_else(|| BenchError::NoSimulator { task: name.into() })?;
+        let problem = Arc::new(problem);
         Ok(Self {
             name: name.into(),
-            problem: Arc::new(problem),
+            world: problem.clone(),
+            problem,
             simulator,
+            design: Design::Protocol,
             expectation,
             sampling,
             known_optimum,
             relative: false,
             span: OnceLock::new(),
-            noise: NoiseTable::default(),
+            table: NoiseTable::default(),
             observing: OnceLock::new(),
         })
+    }
+
+    /// The same task, in which a strategy is not told the noise of any node and has to learn it. Expected rewards, the
+    /// optimum and what experiments give are as before, and so is the name.
+    ///
+    /// # Errors
+    /// If the problem cannot be built so.
+    pub fn with_learned_noise(self) -> Result<Self, BenchError> {
+        let problem = hidden::learned(&self.problem)
+            .map_err(|errors| BenchError::Problem { task: self.name.clone(), errors })?;
+        Ok(Self { problem: Arc::new(problem), ..self })
     }
 
     /// The task's name.
@@ -146,6 +169,12 @@ impl Task {
     /// The problem, as a strategy sees it.
     pub fn problem(&self) -> &Arc<Problem> {
         &self.problem
+    }
+
+    /// The noise that a node has, whatever the problem says of it. Of a task of one's own whose noise is to be learned it is
+    /// not known: [`Noise::Learn`].
+    pub fn noise(&self, node: usize) -> Noise {
+        self.world.nodes()[node].noise
     }
 
     /// The highest expected reward. Of random tasks it is found by a long search when first asked for.
@@ -196,10 +225,8 @@ impl Task {
 
     fn compute(&self, intervention: &Intervention) -> f64 {
         match self.expectation {
-            Expectation::Noiseless => noiseless(&self.problem, &self.simulator, intervention),
-            Expectation::Quadrature(points) => {
-                quadrature(&self.problem, &self.simulator, intervention, points)
-            }
+            Expectation::Noiseless => noiseless(&self.world, &self.simulator, intervention),
+            Expectation::Quadrature(points) => quadrature(&self.world, &self.simulator, intervention, points),
             Expectation::Samples(size) | Expectation::Simulated(size) => {
                 self.sampled_reward(intervention, size)
             }
@@ -213,7 +240,7 @@ impl Task {
             Expectation::Simulated(size) => return self.simulated_reward(intervention, count.min(size)),
             _ => count,
         };
-        self.noise.expectation(&self.problem, &self.simulator, intervention, size, count)
+        self.table.expectation(&self.world, &self.simulator, intervention, size, count)
     }
 
     /// The mean reward of so many experiments, always with the same random numbers.
@@ -243,7 +270,7 @@ impl Task {
                     Sampling::Structural => values[at] = formula.sample(&inputs, rng),
                     Sampling::Measured => {
                         values[at] = formula.eval(&inputs);
-                        noise[at] = draw(problem.nodes()[node].noise, rng);
+                        noise[at] = draw(self.noise(node), rng);
                     }
                 }
             }
@@ -258,13 +285,15 @@ impl Task {
         values
     }
 
-    /// The rows that every strategy starts from, for one seed.
-    ///
-    /// Function networks: `2A + 1` uniformly random actions. Hard interventions: 10 observations and 2 random
-    /// interventions on every non-empty target set. Both kinds: `2A + 1` random actions without targets, and 2
-    /// random interventions with random actions on every non-empty target set.
+    /// The rows that every strategy starts from, for one seed: those of [`Design::Protocol`], or 40 past rows with 12 % of
+    /// the values missing.
     pub fn initial_design(&self, seed: u64) -> Vec<Observation> {
-        protocol::initial_design(self, seed)
+        self.rows(self.design, seed)
+    }
+
+    /// The rows of a design, for one seed. What is done and the noise in it depend on the task's name and the seed alone.
+    pub fn rows(&self, design: Design, seed: u64) -> Vec<Observation> {
+        design::rows(self, design, seed)
     }
 }
 

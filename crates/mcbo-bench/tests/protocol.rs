@@ -2,10 +2,13 @@
 
 mod common;
 
-use common::{hard, soft, task};
-use mcbo_bench::{Entrant, Feedback, Job, RunResult, Task, run, run_all, run_told};
-use mcbo_core::{Context, Intervention, Mcbo, Random, Strategy, SuggestError, Suggestion};
-use rand::Rng;
+use common::{hard, mean_and_error, soft, task};
+use mcbo_bench::{Design, Entrant, Feedback, Job, RunResult, Task, run, run_all, run_told};
+use mcbo_core::{
+    Context, Intervention, Mcbo, Noise, Observation, Random, Strategy, SuggestError, Suggestion,
+};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// Does the same in every round.
 struct Always(Intervention);
@@ -57,9 +60,99 @@ fn designs_of_mixed_models_have_both_kinds() {
     assert!(design.len() > observed);
 }
 
+/// How many groups there are if each row joins the first row that is within 0.5 in every action.
+fn groups<'a>(rows: impl IntoIterator<Item = &'a Observation>) -> usize {
+    let mut first: Vec<&[f64]> = Vec::new();
+    for row in rows {
+        let actions = &row.intervention.actions;
+        let close = |other: &&[f64]| actions.iter().zip(*other).all(|(a, b)| (a - b).abs() < 0.5);
+        if !first.iter().any(close) {
+            first.push(actions);
+        }
+    }
+    first.len()
+}
+
+#[test]
+fn past_rows_are_habitual_and_have_gaps() {
+    let (mut cells, mut missing) = (0, 0);
+    for k in 0..6 {
+        let task = task(&format!("scm-past-{k}"));
+        assert!(task.problem().nodes().iter().all(|node| node.noise == Noise::Learn));
+        let design = task.initial_design(k);
+        assert_eq!(design, task.initial_design(k));
+        assert_eq!(design.len(), 40);
+        assert!(design.iter().all(|row| row.values.iter().any(Option::is_some)));
+        cells += design.iter().map(|row| row.values.len()).sum::<usize>();
+        missing += design.iter().flat_map(|row| &row.values).filter(|value| value.is_none()).count();
+        let habitual = design.iter().enumerate().filter(|(place, _)| place % 7 != 6).map(|(_, row)| row);
+        assert!(groups(habitual) <= 3, "{k}");
+        if task.problem().actions().len() > 2 {
+            assert!(groups(&task.rows(Design::Scattered { rows: 40 }, k)) > 3, "{k}");
+        }
+        let result = run(&task, &Random, k, 2).unwrap();
+        let expected: Vec<f64> = design.iter().map(|row| task.expected_reward(&row.intervention)).collect();
+        assert_eq!(result.initial, expected);
+        assert_eq!(result.data.observations()[..40], design);
+    }
+    // 12 % of some 1300 cells, give or take three standard errors.
+    let share = missing as f64 / cells as f64;
+    assert!(cells > 900 && (share - 0.12).abs() < 0.033, "{missing} of {cells}");
+}
+
+#[test]
+fn no_row_of_the_past_is_empty() {
+    let task = task("scm-past-0");
+    for missing in [0.9, 0.999_999] {
+        let rows = task.rows(Design::Past { rows: 200, missing }, 1);
+        assert!(rows.iter().all(|row| row.values.iter().any(Option::is_some)));
+    }
+    let whole = task.rows(Design::Past { rows: 20, missing: 0.0 }, 1);
+    assert!(whole.iter().all(|row| row.values.iter().all(Option::is_some)));
+}
+
+#[test]
+fn past_rows_of_settable_nodes_keep_to_what_is_allowed() {
+    for name in ["psagraph", "scm-hard-0", "scm-hard-3", "scm-mixed-1"] {
+        let task = task(name);
+        for design in [Design::Past { rows: 50, missing: 0.2 }, Design::Scattered { rows: 50 }] {
+            let mut data = mcbo_core::Data::new();
+            for row in task.rows(design, 3) {
+                data.push(task.problem(), row).unwrap();
+            }
+            assert_eq!(data.len(), 50);
+        }
+    }
+}
+
+#[test]
+fn noise_that_is_not_told_is_there_all_the_same() {
+    for name in ["scm-past-1", "scm-past-2"] {
+        let task = task(name);
+        let row = &task.initial_design(0)[0].intervention;
+        let reward = task.problem().slot(task.problem().reward()).start;
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let outcomes: Vec<f64> = (0..40_000).map(|_| task.sample(row, &mut rng)[reward]).collect();
+        let (mean, error) = mean_and_error(&outcomes);
+        // The other side is a mean of 1024 samples.
+        let tolerance = 4.0 * error * (1.0 + 40_000f64 / 1024.0).sqrt();
+        assert!((mean - task.expected_reward(row)).abs() < tolerance, "{name} {mean} {error}");
+        let Noise::Gaussian(std) = task.noise(task.problem().reward()) else { panic!("{name} has no noise") };
+        assert!(error * 200.0 > 0.97 * std, "{name}: {error} {std}");
+    }
+    for name in ["toygraph", "dropwave-noisy-reference", "scm-soft-1", "scm-hard-2"] {
+        let (told, hidden) = (task(name), task(name).with_learned_noise().unwrap());
+        assert!(hidden.problem().nodes().iter().all(|node| node.noise == Noise::Learn));
+        let rows = told.initial_design(7);
+        assert_eq!(rows, hidden.initial_design(7), "{name}");
+        let doing = &rows.last().unwrap().intervention;
+        assert_eq!(told.expected_reward(doing), hidden.expected_reward(doing), "{name}");
+    }
+}
+
 #[test]
 fn runs_are_the_same_to_the_bit_whatever_the_threads() {
-    for name in ["dropwave", "toygraph", "alpine2-noisy", "scm-hard-5"] {
+    for name in ["dropwave", "toygraph", "alpine2-noisy", "scm-hard-5", "scm-past-0"] {
         let task = task(name);
         let strategy = Mcbo::default();
         let once = run(&task, &strategy, 5, 4).unwrap().without_seconds();
@@ -214,7 +307,7 @@ fn lines_have_the_agreed_keys() {
 
 #[test]
 fn random_models_report_between_random_and_best() {
-    for name in ["scm-soft-0", "scm-hard-0", "scm-mixed-0"] {
+    for name in ["scm-soft-0", "scm-hard-0", "scm-mixed-0", "scm-additive-0", "scm-warped-1", "scm-past-0"] {
         let task = task(name);
         assert!(!task.optimum_is_known());
         assert!((task.reported(task.optimum()) - 1.0).abs() < 1e-12);

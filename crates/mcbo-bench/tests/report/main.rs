@@ -221,6 +221,8 @@ fn same_runs_same_files() {
 fn many_tasks_are_shown_in_groups() {
     let random: Vec<String> =
         (0..4).flat_map(|k| [format!("scm-soft-{k}"), format!("scm-hard-{k}")]).collect();
+    let special = ["scm-linear-0", "scm-linear-2", "scm-past-0", "scm-past-1"].map(str::to_owned);
+    let random: Vec<String> = random.into_iter().chain(special).collect();
     let tasks: Vec<&str> = PAPER_TASKS.into_iter().chain(random.iter().map(String::as_str)).collect();
     let chosen = ["mcbo".to_owned(), "random".to_owned()];
     let report = Report::of(fake::comparison(&tasks, &chosen, 2, 5));
@@ -231,6 +233,7 @@ fn many_tasks_are_shown_in_groups() {
     }
     let html = report.html();
     assert!(html.contains("scm-soft, mean of 4 tasks") && html.contains("scm-hard (4)"));
+    assert!(html.contains("scm-linear, mean of 2 tasks") && html.contains("scm-past (2)"));
     assert!(html.contains("<details>"));
 }
 

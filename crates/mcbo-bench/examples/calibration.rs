@@ -1,0 +1,289 @@
+//! Whether the model's bounds hold what they promise, and whether it learns the noise, on random models of all kinds.
+//!
+//! `cargo run --release -p mcbo-bench --example calibration -- 300 [--csv]`: how many models. The noise of every node is to be
+//! learned; the rows are few or many, anywhere or around habitual settings. A model of the default settings is fitted once, and
+//! its 90 % bounds of the reward are compared with the true expectation at random interventions and at the one that it
+//! recommends. In the end the same for 100 sets of rows in which nothing matters.
+
+use mcbo_bench::{Design, EXTRA_TASKS, Task};
+use mcbo_core::{
+    Context, Criterion, Data, Forecast, Intervention, Mcbo, Memory, Network, Noise, Observation, Problem,
+    Random, Recommendation, Strategy,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+
+const KINDS: [&str; 8] = ["soft", "hard", "mixed", "additive", "scaled", "linear", "warped", "past"];
+/// Models of this number and above are in no suite.
+const FIRST: usize = 1000;
+/// The rows of a model: the least, and one more than the most.
+const ROWS: [usize; 2] = [10, 151];
+/// Bands of rows that are summed up, and the rows from which the noise can be asked for.
+const BANDS: [[usize; 2]; 3] = [[10, 30], [30, 60], [60, 151]];
+const ENOUGH: usize = 60;
+/// Random interventions of every model.
+const PLACES: usize = 20;
+/// A learned noise within this factor counts as right.
+const NEAR: f64 = 1.25;
+/// Draws of a problem in which nothing matters: the draws, their actions, rows, and the mean of the reward.
+const IDLE: (usize, usize, usize, f64) = (100, 4, 100, 10.0);
+
+/// What came out for one model.
+struct Measured {
+    kind: &'static str,
+    number: usize,
+    rows: usize,
+    clustered: bool,
+    /// Random places whose true expectation is within the bounds.
+    covered: usize,
+    /// Whether that of the recommendation is.
+    recommended: bool,
+    /// The truth at the recommendation below the lower bound (-1), above the upper one (1), or between (0).
+    side: i8,
+    /// Median width of the bounds over the standard deviation of expected rewards at the random places.
+    width: f64,
+    /// The same at the recommendation.
+    recommended_width: f64,
+    /// Learned over true standard deviation of every noisy node, where there are rows enough.
+    ratios: Vec<f64>,
+}
+
+fn main() {
+    let mut csv = false;
+    let mut models = 300;
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--csv" => csv = true,
+            number => models = number.parse().expect("a number of models, or --csv"),
+        }
+    }
+    let measured: Vec<Measured> = (0..models).into_par_iter().map(measure).collect();
+    if csv {
+        println!(
+            "task,rows,design,covered,places,recommended_covered,side,width,recommended_width,noise_ratios"
+        );
+        for m in &measured {
+            let ratios: Vec<String> = m.ratios.iter().map(|ratio| format!("{ratio:.4}")).collect();
+            println!(
+                "scm-{}-{},{},{},{},{PLACES},{},{},{:.4},{:.4},{}",
+                m.kind,
+                m.number,
+                m.rows,
+                design_name(m.clustered),
+                m.covered,
+                u8::from(m.recommended),
+                m.side,
+                m.width,
+                m.recommended_width,
+                ratios.join(" ")
+            );
+        }
+        println!();
+    }
+    summary(&measured);
+    idle();
+}
+
+fn design_name(clustered: bool) -> &'static str {
+    if clustered { "clustered" } else { "scattered" }
+}
+
+fn measure(index: usize) -> Measured {
+    let (kind, number) = (KINDS[index % KINDS.len()], FIRST + index / KINDS.len());
+    let name = format!("scm-{kind}-{number}");
+    assert!(!EXTRA_TASKS.contains(&name.as_str()));
+    let task = Task::named(&name).and_then(Task::with_learned_noise).expect("a task");
+    let problem = task.problem();
+    let mut rng = ChaCha8Rng::seed_from_u64(index as u64);
+    // As many small as large ones, on a scale of ratios.
+    let [least, most] = ROWS.map(|rows| (rows as f64).ln());
+    let rows = rng.random_range(least..most).exp() as usize;
+    let clustered = rng.random_bool(0.5);
+    let missing = if kind == "past" { 0.12 } else { 0.0 };
+    let design = if clustered { Design::Past { rows, missing } } else { Design::Scattered { rows } };
+    let data = told(problem, task.rows(design, 0));
+    let Recommendation { intervention, predicted, network, .. } = recommend(problem, &data, index as u64);
+
+    let empty = Data::new();
+    let memory = Memory::default();
+    let context = Context { problem, data: &empty, pending: &[], failed: &[], memory: &memory };
+    let (mut truths, mut widths, mut covered) = (Vec::new(), Vec::new(), 0);
+    for place in 0..PLACES {
+        let doing = Random.suggest(&context, &mut rng).expect("chance never fails").intervention;
+        let bounds = of_reward(problem, &network.forecast(problem, &doing, place as u64));
+        let truth = value(&task, &doing);
+        covered += usize::from(side(&bounds, truth) == 0);
+        truths.push(truth);
+        widths.push(bounds.upper - bounds.lower);
+    }
+    let spread = deviation(&truths);
+    let bounds = of_reward(problem, &predicted);
+    let side = side(&bounds, value(&task, &intervention));
+    Measured {
+        kind,
+        number,
+        rows,
+        clustered,
+        covered,
+        recommended: side == 0,
+        side,
+        width: median(&mut widths) / spread,
+        recommended_width: (bounds.upper - bounds.lower) / spread,
+        ratios: if rows >= ENOUGH { ratios(&task, &network) } else { Vec::new() },
+    }
+}
+
+fn told(problem: &Problem, rows: impl IntoIterator<Item = Observation>) -> Data {
+    let mut data = Data::new();
+    for row in rows {
+        data.push(problem, row).expect("rows of the problem");
+    }
+    data
+}
+
+fn recommend(problem: &Problem, data: &Data, seed: u64) -> Recommendation {
+    let memory = Memory::default();
+    let context = Context { problem, data, pending: &[], failed: &[], memory: &memory };
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    Mcbo::default().recommend(&context, Criterion::Mean, &mut rng).expect("a fit")
+}
+
+/// The true expectation of the reward's node, as forecasts have it.
+fn value(task: &Task, doing: &Intervention) -> f64 {
+    task.problem().sign() * task.expected_reward(doing)
+}
+
+fn of_reward(problem: &Problem, forecasts: &[Forecast]) -> Forecast {
+    forecasts
+        .iter()
+        .find(|forecast| forecast.node == problem.reward())
+        .expect("a forecast of the reward")
+        .clone()
+}
+
+/// Below the bounds (-1), between them (0), or above (1).
+fn side(bounds: &Forecast, truth: f64) -> i8 {
+    i8::from(truth > bounds.upper) - i8::from(truth < bounds.lower)
+}
+
+fn ratios(task: &Task, network: &Network) -> Vec<f64> {
+    let summaries = network.summaries(task.problem());
+    let ratio = |summary: &mcbo_core::NodeSummary| match task.noise(summary.node) {
+        Noise::Gaussian(std) => Some(summary.noise / std),
+        _ => None,
+    };
+    summaries.iter().filter_map(ratio).collect()
+}
+
+fn deviation(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
+}
+
+/// The middle value; not a number where there is none.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n => 0.5 * (values[(n - 1) / 2] + values[n / 2]),
+    }
+}
+
+fn summary(all: &[Measured]) {
+    println!(
+        "{:<12} {:>6} {:>8} {:>12} {:>6} {:>6} {:>7} {:>9} {:>6} {:>7} {:>9} {:>10}",
+        "models",
+        "count",
+        "covered",
+        "recommended",
+        "below",
+        "above",
+        "width",
+        "rec.width",
+        "noisy",
+        "ratio",
+        "|log|",
+        "within 25%"
+    );
+    line("all", all.iter());
+    for kind in KINDS {
+        line(kind, all.iter().filter(|m| m.kind == kind));
+    }
+    for [from, to] in BANDS {
+        let name = format!("{from}-{} rows", to - 1);
+        line(&name, all.iter().filter(|m| (from..to).contains(&m.rows)));
+    }
+    for clustered in [false, true] {
+        line(design_name(clustered), all.iter().filter(|m| m.clustered == clustered));
+    }
+    println!(
+        "\ncovered: true expectations within the 90 % bounds, of {PLACES} random interventions a model; recommended: the same of the one\nit recommends, and the truth below or above them. width: median over the models, in deviations of expected rewards. ratio: median\nof learned over true noise of the noisy nodes of models with {ENOUGH} rows or more, the median of its absolute logarithm, and how many\nare within 25 %."
+    );
+}
+
+fn line<'a>(name: &str, models: impl Iterator<Item = &'a Measured>) {
+    let models: Vec<&Measured> = models.collect();
+    let count = models.len();
+    let share = |part: usize, whole: usize| 100.0 * part as f64 / whole as f64;
+    let sides = |side: i8| share(models.iter().filter(|m| m.side == side).count(), count);
+    let mut widths: Vec<f64> = models.iter().map(|m| m.width).collect();
+    let mut recommended: Vec<f64> = models.iter().map(|m| m.recommended_width).collect();
+    let mut ratios: Vec<f64> = models.iter().flat_map(|m| &m.ratios).copied().collect();
+    let mut logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln().abs()).collect();
+    let near = logs.iter().filter(|log| **log <= NEAR.ln()).count();
+    // Where there is nothing to tell of there is no number either.
+    let number = |value: f64, tail: &str, digits: usize| {
+        if value.is_nan() { "-".to_owned() } else { format!("{value:.digits$}{tail}") }
+    };
+    let covered = share(models.iter().map(|m| m.covered).sum(), count * PLACES);
+    println!(
+        "{name:<12} {count:>6} {:>8} {:>12} {:>6} {:>6} {:>7} {:>9} {:>6} {:>7} {:>9} {:>10}",
+        number(covered, "%", 1),
+        number(sides(0), "%", 1),
+        number(sides(-1), "%", 1),
+        number(sides(1), "%", 1),
+        number(median(&mut widths), "", 3),
+        number(median(&mut recommended), "", 3),
+        ratios.len(),
+        number(median(&mut ratios), "", 3),
+        number(median(&mut logs), "", 3),
+        number(share(near, logs.len()), "%", 1),
+    );
+}
+
+/// Rows in which the reward is noise and no action matters.
+fn idle() {
+    let (draws, actions, rows, mean) = IDLE;
+    let names: Vec<String> = (0..actions).map(|k| format!("a{k}")).collect();
+    let mut builder = Problem::builder("idle").maximize("y");
+    for name in &names {
+        builder = builder.action(name, [0.0, 1.0]);
+    }
+    let problem = builder.node("y", |node| node.actions(&names)).build().expect("a problem");
+    let one = |draw: usize| {
+        let mut rng = ChaCha8Rng::seed_from_u64(draw as u64);
+        let row = |_| {
+            let actions = (0..actions).map(|_| rng.random()).collect();
+            let z: f64 = StandardNormal.sample(&mut rng);
+            let intervention = Intervention { targets: Vec::new(), actions };
+            Observation { intervention, values: vec![Some(mean + z)] }
+        };
+        let data = told(&problem, (0..rows).map(row).collect::<Vec<_>>());
+        let advice = recommend(&problem, &data, draw as u64);
+        let summary = advice.network.summaries(&problem).remove(0);
+        (of_reward(&problem, &advice.predicted), summary)
+    };
+    let all: Vec<_> = (0..draws).into_par_iter().map(one).collect();
+    let covered = all.iter().filter(|(bounds, _)| side(bounds, mean) == 0).count();
+    let width = all.iter().map(|(bounds, _)| bounds.upper - bounds.lower).sum::<f64>() / draws as f64;
+    let off = all.iter().map(|(bounds, _)| bounds.mean - mean).sum::<f64>() / draws as f64;
+    let mut noise: Vec<f64> = all.iter().map(|(_, summary)| summary.noise).collect();
+    let mut explained: Vec<f64> = all.iter().map(|(_, summary)| summary.explained).collect();
+    println!(
+        "\nNothing matters, y ~ N({mean}, 1), {draws} times {rows} rows of {actions} actions: {covered} of the recommendations have {mean} within their bounds;\ntheir mean is off by {off:.3} on average and the bounds are {width:.3} wide; median noise {:.3}, median explained {:.3}.",
+        median(&mut noise),
+        median(&mut explained)
+    );
+}

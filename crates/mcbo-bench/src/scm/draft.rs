@@ -1,0 +1,75 @@
+//! What a random model looks like before it has mechanisms: its graph, and who acts where.
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::Kind;
+
+pub(super) struct Draft {
+    pub(super) parents: Vec<Vec<usize>>,
+    /// The actions that each node reads.
+    pub(super) actions: Vec<Vec<usize>>,
+    pub(super) action_count: usize,
+    pub(super) settable: Vec<usize>,
+    pub(super) max_interventions: Option<usize>,
+}
+
+impl Draft {
+    /// A graph with actions and settable nodes as the kind allows them, of a size of its own if none is given.
+    pub(super) fn new(kind: &Kind, size: Option<usize>, rng: &mut ChaCha8Rng) -> Self {
+        let [least, most] = kind.nodes;
+        let n: usize = size.unwrap_or_else(|| rng.random_range(least..=most));
+        let parents = graph(n, rng);
+        let mut actions = vec![Vec::new(); n];
+        let mut action_count = 0;
+        if kind.soft {
+            // Every root gets an action, so that a model without noise has none; others join at random.
+            let mut readers: Vec<usize> = (0..n).filter(|&node| parents[node].is_empty()).collect();
+            let wanted = rng.random_range(2..=6).max(readers.len());
+            while readers.len() < wanted {
+                readers.push(rng.random_range(0..n));
+            }
+            for reader in readers {
+                actions[reader].push(action_count);
+                let other = rng.random_range(0..n);
+                if other != reader && rng.random_bool(0.2) {
+                    actions[other].push(action_count);
+                }
+                action_count += 1;
+            }
+        }
+        let mut settable: Vec<usize> = Vec::new();
+        if kind.hard {
+            settable = (0..n - 1).collect();
+            settable.shuffle(rng);
+            settable.truncate(rng.random_range(2..=4));
+            settable.sort_unstable();
+        }
+        let limited = kind.hard && !kind.soft && rng.random_bool(0.5);
+        Self { parents, actions, action_count, settable, max_interventions: limited.then_some(2) }
+    }
+}
+
+/// A graph whose last node has all others among its ancestors. Parents come before their children.
+fn graph(n: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
+    let mut parents: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for node in 1..n {
+        if node < n - 1 && rng.random_bool(0.15) {
+            continue;
+        }
+        let mut earlier: Vec<usize> = (0..node).collect();
+        earlier.shuffle(rng);
+        earlier.truncate(rng.random_range(1..=3));
+        parents[node] = earlier;
+    }
+    for node in 0..n - 1 {
+        if !parents.iter().any(|list| list.contains(&node)) {
+            parents[rng.random_range(node + 1..n)].push(node);
+        }
+    }
+    for list in &mut parents {
+        list.sort_unstable();
+    }
+    parents
+}

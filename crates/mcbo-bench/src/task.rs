@@ -292,6 +292,15 @@ impl Task {
     }
 
     /// The rows of a design, for one seed. What is done and the noise in it depend on the task's name and the seed alone.
+    ///
+    /// ```
+    /// use mcbo_bench::{Design, Task};
+    /// let task = Task::named("dropwave")?;
+    /// let rows = task.rows(Design::Past { rows: 40, missing: 0.1 }, 1);
+    /// assert_eq!(rows.len(), 40);
+    /// assert!(rows.iter().any(|row| row.values.contains(&None)));
+    /// # Ok::<(), mcbo_bench::BenchError>(())
+    /// ```
     pub fn rows(&self, design: Design, seed: u64) -> Vec<Observation> {
         design::rows(self, design, seed)
     }

@@ -5,9 +5,9 @@ mod common;
 use common::{hard, mean_and_error, soft, task};
 use mcbo_bench::{Design, Entrant, Feedback, Job, RunResult, Task, run, run_all, run_told};
 use mcbo_core::{
-    Context, Intervention, Mcbo, Noise, Observation, Random, Strategy, SuggestError, Suggestion,
+    Context, Intervention, Mcbo, Noise, Observation, Problem, Random, Strategy, SuggestError, Suggestion,
 };
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Does the same in every round.
@@ -316,5 +316,32 @@ fn random_models_report_between_random_and_best() {
         let mean = results.iter().map(|r| task.reported(r.chosen_average())).sum::<f64>() / 5.0;
         assert!(mean.abs() < 0.15, "{name}: {mean}");
         assert!(results.iter().all(|r| task.reported(r.best_reward()) < 1.01), "{name}");
+    }
+}
+
+#[test]
+fn the_bioreactor_is_best_inside_its_ranges() {
+    let problem = Problem::from_toml(include_str!("../tasks/bioreactor.toml")).unwrap();
+    assert_eq!(problem.warnings(), []);
+    assert_eq!((problem.nodes().len(), problem.actions().len()), (9, 5));
+    assert!(problem.nodes().iter().all(|node| node.noise == Noise::Learn));
+    let task = Task::own("bioreactor", problem).unwrap();
+    let ranges: Vec<[f64; 2]> = task.problem().actions().iter().map(|action| action.range).collect();
+    let value = |actions: &[f64]| {
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let reward = task.problem().reward();
+        (0..100).map(|_| task.sample(&soft(actions), &mut rng)[reward]).sum::<f64>() / 100.0
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut random =
+        || ranges.iter().map(|[low, high]| low + (high - low) * rng.random::<f64>()).collect::<Vec<f64>>();
+    let best = (0..5000).map(|_| random()).map(|actions| (value(&actions), actions));
+    let (best, actions) = best.reduce(|a, b| if b.0 > a.0 { b } else { a }).unwrap();
+    for (k, range) in ranges.iter().enumerate() {
+        for end in range {
+            let mut other = actions.clone();
+            other[k] = *end;
+            assert!(value(&other) < best - 0.5, "{actions:?}: action {k} at {end} is as good as {best}");
+        }
     }
 }

@@ -192,6 +192,7 @@ pub fn best(
     best.map_or(Value::Null, |(trial, reward)| {
         let forecast = recommendation.map(|r| forecast(problem, r, &trial.suggestion.intervention));
         json!({
+            "form": summary.form,
             "trial": trial.number,
             "intervention": intervention(problem, &trial.suggestion.intervention),
             "values": trial.values.as_ref().map(|v| values(problem, v)),

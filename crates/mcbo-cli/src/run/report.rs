@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use mcbo_core::{
-    Certificate, Direction, Intervention, Noise, Problem, Recommendation, Study, Trial, TrialState,
+    Certificate, Direction, Intervention, NodeSummary, Noise, Problem, Recommendation, Study, Trial,
+    TrialState,
 };
 
 use super::runner::is_round;
@@ -255,10 +256,10 @@ impl<'a> Report<'a> {
             [("node", Left), ("rows", Right), ("explained", Right), ("uncertainty", Right), ("noise", Right)];
         let mut table = Table::new(columns);
         for summary in &summaries {
-            // A context has no inputs that could explain anything.
-            let explained = match self.problem.input_dim(summary.node) {
-                0 => "-".into(),
-                _ => format!("{:.0} %", 100.0 * summary.explained),
+            // A context has no inputs that could explain anything, and of a few rows nothing can be said.
+            let explained = match (self.problem.input_dim(summary.node), summary.explained) {
+                (0, _) | (_, None) => "-".into(),
+                (_, Some(share)) => format!("{:.0} %", 100.0 * share),
             };
             table.row([
                 summary.name.clone(),
@@ -278,11 +279,35 @@ impl<'a> Report<'a> {
         writeln!(out)?;
         paragraph(
             out,
-            "rows: trials it learned from. explained: share of its variation that its inputs account for. \
-             uncertainty: standard deviation of what is not known of its mechanism yet. noise: standard deviation of \
-             what no model can predict.",
+            "rows: trials it learned from. explained: share of the variation of trials it has not seen that it \
+             foretells, each trial by all others. uncertainty: standard deviation of what is not known of its mechanism \
+             yet. noise: standard deviation of what no model can predict.",
             width,
-        )
+        )?;
+        self.write_forms(out, &summaries, width)
+    }
+
+    /// What shape each mechanism has, components of the same shape together.
+    fn write_forms(&self, out: &mut impl Write, summaries: &[NodeSummary], width: usize) -> io::Result<()> {
+        let mut table = Table::new([("node", Align::Left), ("form", Align::Left)]);
+        let mut last: Option<(usize, &str)> = None;
+        // Of a context nothing is learned but its mean.
+        let learned = |summary: &&NodeSummary| self.problem.input_dim(summary.node) > 0;
+        for summary in summaries.iter().filter(learned) {
+            let form = (summary.node, summary.form.as_str());
+            if last == Some(form) {
+                continue;
+            }
+            let whole = summaries.iter().all(|other| other.node != form.0 || other.form == form.1);
+            let name = if whole { &self.problem.nodes()[form.0].name } else { &summary.name };
+            table.row([name.as_str(), form.1]);
+            last = Some(form);
+        }
+        if last.is_none() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", styled(BOLD, "What was learned of each node"))?;
+        table.write(out, width)
     }
 }
 

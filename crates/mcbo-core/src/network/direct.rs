@@ -204,5 +204,5 @@ fn fit_set(
         noise: vec![RealisedNoise::None],
         mechanism: Mechanism::Learned(vec![Group { set: fitted, first: 0, rows: rows.len() }]),
     });
-    Ok(Network { nodes, warnings: warning.into_iter().collect() })
+    Ok(Network { nodes, trials: Vec::new(), warnings: warning.into_iter().collect() })
 }

@@ -23,7 +23,8 @@ pub use graph::{Graph, GraphError};
 pub use intervention::Intervention;
 pub use network::{
     Batch, Choice, FitError, Forecast, LeftOutRow, MechanismKind, ModelMemory, ModelSettings, ModelWarning,
-    Network, NodeSummary, NoiseSamples, ParentScaling, Plan, PriorPreset, Workspace, input_names, slot_name,
+    Network, NodeSummary, NoiseSamples, ParentScaling, Plan, PriorPreset, Workspace, expected_reward,
+    input_names, slot_name,
 };
 pub use optimism::Optimism;
 pub use problem::{

@@ -137,12 +137,12 @@ impl View<'_> {
         }
         match &self.advice {
             Some((recommendation, certificate)) => {
-                let forecast = json::forecast(problem, recommendation, &recommendation.intervention);
-                let expected = json::expected_reward(problem, &forecast);
                 let did = words::intervention(&levers, &recommendation.intervention);
-                let expects =
-                    expected.map_or_else(String::new, |[mean, ..]| format!("{node} = {}", value(mean)));
-                label(out, "recommended", &format!("{expects} expected: {did}"))?;
+                let expects = recommendation.reward(problem).map_or_else(String::new, |expected| {
+                    let [low, high] = words::ends(problem, expected).map(|end| format.show(end));
+                    format!("{node} = {} expected, within {low} to {high} (90 %): ", value(expected[0]))
+                });
+                label(out, "recommended", &format!("{expects}{did}"))?;
                 let gap = match certificate.gap() {
                     gap if gap.is_finite() => format!("at most {}", format.show(gap)),
                     _ => "nobody knows".into(),

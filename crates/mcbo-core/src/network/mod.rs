@@ -19,7 +19,7 @@ use crate::{Data, Expr, Intervention, Problem};
 
 pub(crate) use direct::Direct;
 pub use explain::{LeftOutRow, MechanismKind, input_names};
-pub use forecast::Forecast;
+pub use forecast::{Forecast, expected_reward};
 pub(crate) use forecast::{LOWER_QUANTILE, choice_of, mechanism_draws, quantile};
 pub use plan::{Choice, Plan};
 pub use rollout::{Batch, NoiseSamples, Workspace};

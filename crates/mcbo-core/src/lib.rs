@@ -13,6 +13,7 @@ mod search;
 mod simulator;
 mod strategy;
 mod study;
+mod suspicion;
 
 pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, OptimisticReward};
 pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors};
@@ -41,3 +42,4 @@ pub use strategy::{
     Recommendation, Strategy, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{ChangeError, Study, StudyError, Trial, TrialState, default_initial, values_by_name};
+pub use suspicion::{FormulaFault, Suspicion};

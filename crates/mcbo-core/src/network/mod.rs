@@ -15,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::suspicion::{Suspicion, suspicions};
 use crate::{Data, Expr, Intervention, Problem};
 
 pub(crate) use direct::Direct;
@@ -121,6 +122,9 @@ pub enum ModelWarning {
         /// The node.
         node: String,
     },
+    /// The data do not fit, among themselves or with a formula.
+    #[error(transparent)]
+    Suspicious(#[from] Suspicion),
     /// All values of a node are the same.
     #[error("{node}: all {rows} values are {value}; hint: check the measurement, or drop the node")]
     Constant {
@@ -258,7 +262,9 @@ impl Network {
             .collect::<Result<Vec<_>, FitError>>()?;
         let (nodes, warnings): (Vec<_>, Vec<_>) = fitted.into_iter().unzip();
         let trials = (0..nodes.len()).map(|node| summary::trials(problem, data, node)).collect();
-        Ok(Self { nodes, trials, warnings: warnings.into_iter().flatten().collect() })
+        let mut network = Self { nodes, trials, warnings: warnings.into_iter().flatten().collect() };
+        network.warnings.extend(suspicions(problem, data, &network).into_iter().map(ModelWarning::from));
+        Ok(network)
     }
 
     /// What the user should know about the fit.

@@ -100,6 +100,7 @@ impl View<'_> {
             "best": json::best(problem, self.study.best_trial(), recommendation),
             "recommendation": recommendation.map(|r| json::recommendation(problem, r)),
             "certificate": self.advice.as_ref().map(|(_, certificate)| json::certificate(problem, certificate)),
+            "nodes": recommendation.map(|r| json::nodes(&r.network.summaries(problem))),
         })
     }
 
@@ -138,11 +139,14 @@ impl View<'_> {
         match &self.advice {
             Some((recommendation, certificate)) => {
                 let did = words::intervention(&levers, &recommendation.intervention);
-                let expects = recommendation.reward(problem).map_or_else(String::new, |expected| {
+                let expected = recommendation.reward(problem);
+                let expects =
+                    expected.map_or_else(String::new, |[mean, ..]| format!("{node} = {}", value(mean)));
+                label(out, "recommended", &format!("{expects} expected: {did}"))?;
+                if let Some(expected) = expected {
                     let [low, high] = words::ends(problem, expected).map(|end| format.show(end));
-                    format!("{node} = {} expected, within {low} to {high} (90 %): ", value(expected[0]))
-                });
-                label(out, "recommended", &format!("{expects}{did}"))?;
+                    label(out, "its bounds", &format!("{low} to {high} (90 %, of the expected value)"))?;
+                }
                 let gap = match certificate.gap() {
                     gap if gap.is_finite() => format!("at most {}", format.show(gap)),
                     _ => "nobody knows".into(),

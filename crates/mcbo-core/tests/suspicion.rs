@@ -13,6 +13,9 @@ fn normal(rng: &mut dyn Rng) -> f64 {
     StandardNormal.sample(rng)
 }
 
+/// What is done to the values of a trial, by its place and its actions.
+type Change<'a> = &'a dyn Fn(usize, &mut [f64; 4], &[f64]);
+
 /// A root, a mechanism, a formula and a reward; noise learned but for the formula's.
 fn problem(formula: Noise) -> Problem {
     Problem::builder("p")
@@ -133,7 +136,7 @@ fn drifts_are_seen_where_they_are() {
 
 #[test]
 fn formulas_that_the_data_contradict_are_named() {
-    let fault = |noise: Noise, trials: usize, change: &dyn Fn(usize, &mut [f64; 4], &[f64])| {
+    let fault = |noise: Noise, trials: usize, change: Change<'_>| {
         let problem = problem(noise);
         let found = found(&problem, &data(&problem, trials, 3, change), &ModelSettings::paper());
         let of = |suspicion: &Suspicion| match suspicion {

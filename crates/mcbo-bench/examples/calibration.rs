@@ -280,7 +280,7 @@ fn idle() {
     let width = all.iter().map(|(bounds, _)| bounds.upper - bounds.lower).sum::<f64>() / draws as f64;
     let off = all.iter().map(|(bounds, _)| bounds.mean - mean).sum::<f64>() / draws as f64;
     let mut noise: Vec<f64> = all.iter().map(|(_, summary)| summary.noise).collect();
-    let mut explained: Vec<f64> = all.iter().map(|(_, summary)| summary.explained).collect();
+    let mut explained: Vec<f64> = all.iter().map(|(_, summary)| summary.explained.unwrap_or(0.0)).collect();
     println!(
         "\nNothing matters, y ~ N({mean}, 1), {draws} times {rows} rows of {actions} actions: {covered} of the recommendations have {mean} within their bounds;\ntheir mean is off by {off:.3} on average and the bounds are {width:.3} wide; median noise {:.3}, median explained {:.3}.",
         median(&mut noise),

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use mcbo_bench::{Method, Task, run};
 use mcbo_core::{Context, Data, Inference, Intervention, Memory, ModelSettings, Observation, PriorPreset};
-use mcbo_gp::{GpSet, GpSpec, Member, Noise, Prediction, Priors, Rows, Scratch, fit_map};
+use mcbo_gp::{Earlier, GpSet, GpSpec, Member, Noise, Prediction, Priors, Rows, Scratch, fit_map};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
@@ -123,7 +123,7 @@ fn fit(request: &Fit) -> Result<Value, Box<dyn Error>> {
     let spec = GpSpec {
         priors: match settings.priors {
             PriorPreset::Reference => Priors::reference(),
-            PriorPreset::DimensionScaled => Priors::dimension_scaled(dim),
+            PriorPreset::DimensionScaled => Priors::scaled(),
         },
         ..GpSpec::new(dim, Noise::Fixed(settings.noise_floor))
     };
@@ -132,7 +132,7 @@ fn fit(request: &Fit) -> Result<Value, Box<dyn Error>> {
             let theta = fit_map(&spec, &rows, None, options, &mut rng)?.theta;
             GpSet::condition(&spec, &rows, &[Member { kernel: spec.kernel.clone(), theta, weight: 1.0 }])?
         }
-        inference => GpSet::fit(&spec, &rows, &[], &inference, &mut rng)?,
+        inference => GpSet::fit(&spec, &[], &rows, Earlier::default(), &inference, &mut rng)?,
     };
     set.predict(&first, 1, false, &mut scratch, &mut prediction);
     let seconds = start.elapsed().as_secs_f64();

@@ -1,12 +1,13 @@
 //! A problem that keeps its noise to itself.
 
-use mcbo_core::{Direction, Noise, Problem, ProblemErrors};
+use mcbo_core::{Direction, Noise, Problem, ProblemErrors, input_names};
 
 /// The same problem with the noise of every node to be learned.
 pub(crate) fn learned(problem: &Problem) -> Result<Problem, ProblemErrors> {
     let name = |node: usize| problem.nodes()[node].name.clone();
     let reward = name(problem.reward());
-    let builder = Problem::builder(problem.name()).possibly_optimal(problem.possibly_optimal());
+    let builder =
+        Problem::builder(problem.name()).possibly_optimal(problem.possibly_optimal()).aim(problem.aim());
     let mut builder = match problem.direction() {
         Direction::Maximize => builder.maximize(reward),
         Direction::Minimize => builder.minimize(reward),
@@ -26,7 +27,7 @@ pub(crate) fn learned(problem: &Problem) -> Result<Problem, ProblemErrors> {
                 copy = copy.formula(texts(formulas));
             }
             if let Some(kernel) = &node.kernel {
-                copy = copy.kernel(kernel);
+                copy = copy.kernel(kernel.to_text(&input_names(problem, index)));
             }
             match node.range {
                 Some(range) => copy.range(range),

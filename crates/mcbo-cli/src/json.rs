@@ -131,35 +131,17 @@ pub fn trial(problem: &Problem, trial: &Trial, error: Option<&str>) -> Value {
     object.into()
 }
 
-/// The reward that a recommendation is expected to give, in the direction of improvement: mean, lower, upper.
-pub fn expected_reward(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64; 3]> {
-    let forecast = forecasts.iter().find(|forecast| forecast.node == problem.reward())?;
-    let (one, other) = (problem.sign() * forecast.lower, problem.sign() * forecast.upper);
-    Some([problem.sign() * forecast.mean, one.min(other), one.max(other)])
-}
-
-/// What the model behind a recommendation expects of an intervention, always by the same draws: two interventions are
-/// compared under the same luck.
-pub fn forecast(
-    problem: &Problem,
-    recommendation: &Recommendation,
-    intervention: &Intervention,
-) -> Vec<Forecast> {
-    recommendation.network.forecast(problem, intervention, 0)
-}
-
 fn bounds([mean, lower, upper]: [f64; 3]) -> Value {
     json!({ "mean": mean, "lower": lower, "upper": upper })
 }
 
 /// The recommended intervention with what is expected of it.
 pub fn recommendation(problem: &Problem, recommendation: &Recommendation) -> Value {
-    let forecast = forecast(problem, recommendation, &recommendation.intervention);
     json!({
         "by": criterion(recommendation.criterion),
         "intervention": intervention(problem, &recommendation.intervention),
-        "predicted": predicted(problem, &forecast),
-        "reward": expected_reward(problem, &forecast).map(bounds),
+        "predicted": predicted(problem, &recommendation.predicted),
+        "reward": recommendation.reward(problem).map(bounds),
         "warnings": warnings(&recommendation.warnings),
     })
 }
@@ -190,7 +172,7 @@ pub fn best(
     recommendation: Option<&Recommendation>,
 ) -> Value {
     best.map_or(Value::Null, |(trial, reward)| {
-        let forecast = recommendation.map(|r| forecast(problem, r, &trial.suggestion.intervention));
+        let forecast = recommendation.map(|r| r.expects(problem, &trial.suggestion.intervention));
         json!({
             "trial": trial.number,
             "intervention": intervention(problem, &trial.suggestion.intervention),
@@ -210,6 +192,7 @@ pub fn nodes(summaries: &[NodeSummary]) -> Value {
             "explained": summary.explained,
             "uncertainty": summary.uncertainty,
             "noise": summary.noise,
+            "form": summary.form,
         })
     };
     summaries.iter().map(node).collect()

@@ -9,6 +9,9 @@ use crate::table::{Align, Table, paragraph};
 use crate::talk::{BOLD, DIM, styled};
 use crate::words::{self, Lever};
 
+/// The heading of bounds on expected values. They are not of single outcomes.
+pub const BOUNDS: &str = "its 90 % bounds";
+
 /// A line per thing that can be chosen, with its value and its range.
 ///
 /// # Errors
@@ -28,13 +31,17 @@ pub fn levers(out: &mut impl Write, levers: &[Lever], intervention: &Interventio
     Ok(())
 }
 
-/// A table of what the model expects of every node.
+/// A table of what the model expects of every node, and what its bounds are of.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn forecasts(out: &mut impl Write, forecasts: &[Forecast], width: usize) -> io::Result<()> {
-    let mut table =
-        Table::new([("node", Align::Left), ("expected", Align::Right), ("90 % bounds", Align::Left)]);
+pub fn forecasts(
+    out: &mut impl Write,
+    problem: &Problem,
+    forecasts: &[Forecast],
+    width: usize,
+) -> io::Result<()> {
+    let mut table = Table::new([("node", Align::Left), ("expected", Align::Right), (BOUNDS, Align::Left)]);
     for forecast in forecasts {
         let Forecast { name, mean, lower, upper, .. } = forecast;
         // A hundredth of what is not known is fine enough.
@@ -43,7 +50,14 @@ pub fn forecasts(out: &mut impl Write, forecasts: &[Forecast], width: usize) -> 
         let bounds = format!("{} to {}", format.show(*lower), format.show(*upper));
         table.row([name.clone(), format.show(*mean), bounds]);
     }
-    table.write(out, width)
+    table.write(out, width)?;
+    let single =
+        if words::is_noisy(problem) { "; a single outcome scatters around it by its noise" } else { "" };
+    paragraph(
+        out,
+        &format!("The expected value lies within its bounds with a probability of 90 %{single}."),
+        width,
+    )
 }
 
 /// How much can still be gained, and what that relies on.

@@ -26,6 +26,20 @@ pub fn reward_formula(problem: &Problem) -> String {
     }
 }
 
+/// The ends of an expected reward's bounds as values of its node, in the user's own units: they change places when small is
+/// good.
+pub fn ends(problem: &Problem, [_, lower, upper]: [f64; 3]) -> [f64; 2] {
+    match problem.direction() {
+        Direction::Maximize => [lower, upper],
+        Direction::Minimize => [-upper, -lower],
+    }
+}
+
+/// Whether single outcomes scatter around what is expected.
+pub fn is_noisy(problem: &Problem) -> bool {
+    problem.nodes().iter().any(|node| node.noise != Noise::None)
+}
+
 /// The noise of a node.
 pub fn noise(noise: Noise) -> String {
     match noise {

@@ -91,6 +91,8 @@ pub enum DataError {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Data {
     observations: Vec<Observation>,
+    /// The number of every observation's trial.
+    numbers: Vec<usize>,
 }
 
 impl Data {
@@ -109,6 +111,11 @@ impl Data {
         self.observations.len()
     }
 
+    /// The number of a trial by its place: in a study the one that its user knows, else one more than the trial before it.
+    pub fn number(&self, place: usize) -> usize {
+        self.numbers[place]
+    }
+
     /// Whether there is no trial.
     pub fn is_empty(&self) -> bool {
         self.observations.is_empty()
@@ -118,7 +125,22 @@ impl Data {
     ///
     /// # Errors
     /// If the observation does not fit the problem; the data are as they were then.
-    pub fn push(&mut self, problem: &Problem, mut observation: Observation) -> Result<(), DataError> {
+    pub fn push(&mut self, problem: &Problem, observation: Observation) -> Result<(), DataError> {
+        let number = self.numbers.last().map_or(1, |last| last + 1);
+        self.insert(problem, self.len(), number, observation)
+    }
+
+    /// Puts a trial of a given number at a place among the others, after checking it as [`Self::push`] does.
+    ///
+    /// # Errors
+    /// If the observation does not fit the problem; the data are as they were then.
+    pub(crate) fn insert(
+        &mut self,
+        problem: &Problem,
+        place: usize,
+        number: usize,
+        mut observation: Observation,
+    ) -> Result<(), DataError> {
         check_intervention(problem, &observation.intervention)?;
         if observation.values.len() != problem.slots() {
             return Err(DataError::WrongLength {
@@ -156,7 +178,8 @@ impl Data {
         if observation.values.iter().all(Option::is_none) {
             return Err(DataError::Nothing);
         }
-        self.observations.push(observation);
+        self.observations.insert(place, observation);
+        self.numbers.insert(place, number);
         Ok(())
     }
 

@@ -13,6 +13,7 @@ mod search;
 mod simulator;
 mod strategy;
 mod study;
+mod suspicion;
 
 pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, OptimisticReward};
 pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors, Sampling, Shape};
@@ -23,7 +24,8 @@ pub use graph::{Graph, GraphError};
 pub use intervention::Intervention;
 pub use network::{
     Batch, Choice, FitError, Forecast, LeftOutRow, MechanismKind, ModelMemory, ModelSettings, ModelWarning,
-    Network, NodeSummary, NoiseSamples, ParentScaling, Plan, PriorPreset, Workspace, input_names, slot_name,
+    Network, NodeSummary, NoiseSamples, ParentScaling, Plan, PriorPreset, Workspace, expected_reward,
+    input_names, slot_name,
 };
 pub use optimism::Optimism;
 pub use problem::{
@@ -40,3 +42,4 @@ pub use strategy::{
     Random, Recommendation, Strategy, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{ChangeError, Study, StudyError, Trial, TrialState, default_initial, values_by_name};
+pub use suspicion::{FormulaFault, Suspicion};

@@ -125,7 +125,7 @@ pub struct Study {
     seed: u64,
     initial: usize,
     trials: Vec<Trial>,
-    /// The place of every trial's observation in the data, once it has one.
+    /// The place of every trial's observation in the data, once it has one; places grow with the trials.
     places: Vec<Option<usize>>,
     data: Data,
     memory: Memory,
@@ -174,7 +174,7 @@ impl Study {
         &self.trials
     }
 
-    /// What was measured so far.
+    /// What was measured so far, in the order of the trials.
     pub fn data(&self) -> &Data {
         &self.data
     }
@@ -262,11 +262,13 @@ impl Study {
             place => place?,
         };
         let intervention = self.trials[place].suggestion.intervention.clone();
-        self.data.push(&self.problem, Observation { intervention, values })?;
-        let taken = self.data.observations().last().map(|observation| observation.values.clone());
+        // The data are in the order of the trials, however late one is told.
+        let at = self.places[..place].iter().flatten().count();
+        self.data.insert(&self.problem, at, number, Observation { intervention, values })?;
+        self.places[place + 1..].iter_mut().flatten().for_each(|later| *later += 1);
+        self.places[place] = Some(at);
         self.trials[place].state = TrialState::Complete;
-        self.trials[place].values = taken;
-        self.places[place] = Some(self.data.len() - 1);
+        self.trials[place].values = Some(self.data.observations()[at].values.clone());
         Ok(())
     }
 
@@ -295,16 +297,19 @@ impl Study {
     /// # Errors
     /// If the observation does not fit the problem.
     pub fn add(&mut self, observation: Observation) -> Result<(), StudyError> {
-        self.data.push(&self.problem, observation.clone())?;
+        let number = self.trials.len() + 1;
+        self.data.insert(&self.problem, self.data.len(), number, observation.clone())?;
         let values = self.data.observations().last().map(|observation| observation.values.clone());
         let suggestion = bare_suggestion(observation.intervention, "added", self.memory.clone());
-        let number = self.trials.len() + 1;
         self.trials.push(Trial { number, state: TrialState::Complete, suggestion, values });
         self.places.push(Some(self.data.len() - 1));
         Ok(())
     }
 
     /// The intervention the model believes in most.
+    ///
+    /// It depends on the problem, the trials that are complete and the seed alone: told at once or one at a time, in whatever
+    /// order, or exported and added to another study, they give the same recommendation, to the bit.
     ///
     /// # Errors
     /// If no model can be fitted to the data.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use common::{Options, Shape};
 use mcbo_core::{
-    DataError, Intervention, Mcbo, Noise, Observation, Problem, Random, Strategy, Study, StudyError,
-    TrialState, Warning, default_initial,
+    Criterion, DataError, Intervention, Mcbo, Noise, Observation, Problem, Random, Strategy, Study,
+    StudyError, TrialState, Warning, default_initial,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -304,5 +304,50 @@ fn every_kind_of_problem_runs() {
         }
         let best = study.recommend().expect("a recommendation");
         assert!(best.predicted.last().is_some_and(|forecast| forecast.node == problem.reward()));
+    }
+}
+
+/// Told one at a time, in another order, with trials that failed in between and one that came in pieces, or added as rows.
+#[test]
+fn the_recommendation_depends_on_the_trials_alone() {
+    let values = |a: f64| vec![Some(a * a), Some((a * a - 1.0).sin())];
+    let mut one = Study::new(soft(), 3);
+    run(&mut one, 9);
+    let taken: Vec<Intervention> = one.trials().iter().map(|t| t.suggestion.intervention.clone()).collect();
+    // A strategy that has seen nothing of them, and a failure in front.
+    let mut other = Study::with_strategy(soft(), Arc::new(Random), 3);
+    let failed = other.enqueue(Intervention { targets: vec![], actions: vec![0.123] }).unwrap().number;
+    for intervention in &taken {
+        other.enqueue(intervention.clone()).unwrap();
+    }
+    other.fail(failed).unwrap();
+    for number in [4, 2, 10, 3, 7, 9, 8, 5, 6] {
+        let a = taken[number - 2].actions[0];
+        let mut first = values(a);
+        if number == 7 {
+            first[1] = None;
+        }
+        other.tell(number, first).unwrap();
+    }
+    other.amend(7, &values(taken[5].actions[0])).unwrap();
+    let mut added = Study::new(soft(), 3);
+    for intervention in &taken {
+        let values = values(intervention.actions[0]);
+        added.add(Observation { intervention: intervention.clone(), values }).unwrap();
+    }
+    assert_eq!(other.data().observations(), one.data().observations());
+    assert_eq!(other.data().number(0), 2);
+    let advice = |study: &Study, criterion: Criterion| {
+        let advice = study.recommend_by(criterion).unwrap();
+        let certificate = study.certify(&advice, 2.0);
+        assert_eq!(advice.expects(study.problem(), &advice.intervention), advice.predicted);
+        // The shown expectations are those of the network that goes with it, whoever asks it.
+        assert_eq!(advice.network.forecast(study.problem(), &advice.intervention, 0), advice.predicted);
+        (advice.intervention, advice.predicted, certificate)
+    };
+    for criterion in [Criterion::Mean, Criterion::Lower] {
+        let expected = advice(&one, criterion);
+        assert_eq!(advice(&other, criterion), expected);
+        assert_eq!(advice(&added, criterion), expected);
     }
 }

@@ -1,6 +1,6 @@
 //! How a study went, trial by trial.
 
-use mcbo_core::{Forecast, Problem, Recommendation, Study, Trial, TrialState};
+use mcbo_core::{Forecast, Problem, Recommendation, Study, Trial, TrialState, expected_reward};
 
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, span};
@@ -67,9 +67,8 @@ struct Point {
 }
 
 fn expectation(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64; 3]> {
-    let forecast = forecasts.iter().find(|forecast| forecast.node == problem.reward())?;
-    let [low, mean, high] = [forecast.lower, forecast.mean, forecast.upper].map(|v| problem.sign() * v);
-    let ordered = [low.min(high), mean, low.max(high)];
+    let [mean, low, high] = expected_reward(problem, forecasts)?;
+    let ordered = [low, mean, high];
     ordered.iter().all(|value| value.is_finite()).then_some(ordered)
 }
 

@@ -1,6 +1,6 @@
 //! What to settle for.
 
-use mcbo_core::{Certificate, Criterion, Forecast, Recommendation, Study};
+use mcbo_core::{Certificate, Criterion, Recommendation, Study};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -11,7 +11,6 @@ use crate::errors::{Fault, data_error};
 pub struct Found {
     recommendation: Recommendation,
     certificate: Option<Certificate>,
-    predicted: Vec<Forecast>,
 }
 
 /// What a recommendation goes by.
@@ -27,23 +26,17 @@ pub fn criterion(by: &str) -> PyResult<Criterion> {
 pub fn find(study: &Study, criterion: Criterion, width: Option<f64>) -> Result<Found, Fault> {
     let recommendation = study.recommend_by(criterion)?;
     let certificate = width.map(|width| study.certify(&recommendation, width));
-    // Always by the same draws, as on the command line: two interventions are compared under the same luck.
-    let predicted = recommendation.network.forecast(study.problem(), &recommendation.intervention, 0);
-    Ok(Found { recommendation, certificate, predicted })
+    Ok(Found { recommendation, certificate })
 }
 
 /// Tells it.
 pub fn dict<'py>(py: Python<'py>, study: &Study, found: &Found) -> PyResult<Bound<'py, PyDict>> {
     let problem = study.problem();
-    let Found { recommendation, certificate, predicted } = found;
+    let Found { recommendation, certificate } = found;
     let dict = PyDict::new(py);
     dict.set_item("intervention", parts(py, problem, &recommendation.intervention)?)?;
-    dict.set_item("predicted", forecasts(py, problem, predicted)?)?;
-    let sign = problem.sign();
-    let reward = predicted.iter().find(|forecast| forecast.node == problem.reward()).map(|forecast| {
-        let (one, other) = (sign * forecast.lower, sign * forecast.upper);
-        (sign * forecast.mean, one.min(other), one.max(other))
-    });
+    dict.set_item("predicted", forecasts(py, problem, &recommendation.predicted)?)?;
+    let reward = recommendation.reward(problem).map(|[mean, lower, upper]| (mean, lower, upper));
     dict.set_item("reward", reward)?;
     let warnings: Vec<String> = recommendation.warnings.iter().map(ToString::to_string).collect();
     dict.set_item("warnings", warnings)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Intervention, MechanismKind, Network, Noise, Problem, Study, input_names};
+use mcbo_core::{Intervention, MechanismKind, Network, NodeSummary, Noise, Problem, Study, input_names};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -28,8 +28,8 @@ pub struct Model {
     pub study: Study,
 }
 
-/// One row of [`Model::nodes`]: name, rows, deviation of the mechanism, share explained, deviation of the noise.
-type NodeRow = (String, usize, f64, f64, f64);
+/// One row of [`Model::nodes`]: name, rows, deviation of the mechanism, share explained, deviation of the noise, form.
+type NodeRow = (String, usize, f64, Option<f64>, f64, String);
 /// Means and deviations.
 type Predicted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
@@ -43,10 +43,11 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// Names, rows, uncertainty, share explained and noise of all components.
+    /// Names, rows, uncertainty, share explained, noise and form of all components.
     fn nodes(&self, py: Python<'_>) -> PyResult<Vec<NodeRow>> {
         let summaries = together(py, || Ok(self.network.summaries(&self.problem)))?;
-        Ok(summaries.into_iter().map(|s| (s.name, s.rows, s.uncertainty, s.explained, s.noise)).collect())
+        let row = |s: NodeSummary| (s.name, s.rows, s.uncertainty, s.explained, s.noise, s.form);
+        Ok(summaries.into_iter().map(row).collect())
     }
 
     /// The graph with how well each node is known, and what was learned of each: names, titles and SVG.

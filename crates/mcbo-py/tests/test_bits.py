@@ -1,4 +1,4 @@
-"""Python and the command line propose the same, to the bit."""
+"""Python and the command line propose and recommend the same, to the bit."""
 
 from __future__ import annotations
 
@@ -47,3 +47,29 @@ def test_same_bits_as_the_command_line(command: Path, example: str, options: dic
         study.tell(ours, theirs["values"])
     assert len(trials) >= rounds
     assert any(trial.strategy != "design" for trial in study.trials)
+
+
+def test_same_recommendation_as_the_command_line(command: Path, tmp_path: Path) -> None:
+    storage = f"sqlite://{tmp_path}/studies.sqlite"
+    problem = mcbo.Problem.from_file(ROOT / "examples" / "nitrogen.toml")
+    study = mcbo.create_study(problem, name="s", storage=storage, seed=4)
+    study.optimize(problem.simulate, n_trials=10)
+    answer = subprocess.run(
+        [command, "best", "s", "--json", "--storage", storage], check=True, capture_output=True, text=True, timeout=300
+    )
+    theirs = json.loads(answer.stdout)
+    shown, ours = theirs["recommendation"], study.best()
+    assert ours.reward is not None
+    assert ours.certificate is not None
+    assert dict(ours.actions) == shown["intervention"]["actions"]
+    assert ours.reward._asdict() == shown["reward"]
+    assert ours.certificate.gap == theirs["certificate"]["gap"]
+    predicted = {name: forecast._asdict() for name, forecast in ours.predicted.items() if not isinstance(forecast, list)}
+    assert predicted == shown["predicted"]
+    assert study.model.forecast(ours) == ours.predicted
+    assert [vars(node) for node in study.model.nodes.values()] == theirs["nodes"]
+    # The same trials in memory, all at once.
+    other = mcbo.create_study(problem, seed=4)
+    other.add_trials(study.trials_dataframe())
+    again = other.best()
+    assert (again.intervention, again.reward, again.certificate) == (ours.intervention, ours.reward, ours.certificate)

@@ -18,6 +18,26 @@ def test_predict_goes_through_the_data(told: mcbo.Study) -> None:
     assert model is not told.model
 
 
+def test_nodes_say_what_they_foretell(greenhouse: mcbo.Problem) -> None:
+    study = mcbo.create_study(greenhouse, seed=1)
+    study.add_trials([{"water": 1.0, "moisture": 0.35, "growth": 0.94}, {"water": 5.0, "moisture": 0.55, "growth": 0.99}])
+    assert [node.explained for node in study.model.nodes.values()] == [None, None]
+    study.add_trials([{"water": float(water), "moisture": 0.3 + 0.05 * water} for water in range(6, 10)])
+    node = study.model.nodes["moisture"]
+    assert node.explained is not None
+    assert 0.9 < node.explained <= 1.0
+    assert node.form
+
+
+def test_what_does_not_fit_is_said(greenhouse: mcbo.Problem) -> None:
+    study = mcbo.create_study(greenhouse, seed=1)
+    study.add_trials([{"water": water / 2, "moisture": 0.3 + 0.025 * water} for water in range(20)])
+    assert not any("far outside" in warning for warning in (*study.model.warnings, *study.best().warnings))
+    study.add_trials([{"water": 5.2, "moisture": 56.0}])
+    for warnings in (study.model.warnings, study.best().warnings, study.ask().warnings):
+        assert any("in trial 21 is far outside all its other values" in warning for warning in warnings)
+
+
 def test_samples_agree_with_forecasts(told: mcbo.Study) -> None:
     best = told.best()
     forecast = told.model.forecast(best)["growth"]

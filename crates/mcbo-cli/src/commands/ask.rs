@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Direction, Problem, Study, Suggestion};
+use mcbo_core::{Direction, Problem, Study, Suggestion, expected_reward};
 use mcbo_store::StoredTrial;
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ fn write(out: &mut impl Write, study: &Study, name: &str, trial: &StoredTrial) -
     show::levers(out, &words::levers(problem), &suggestion.intervention)?;
     writeln!(out)?;
     if !suggestion.predicted.is_empty() {
-        show::forecasts(out, &suggestion.predicted, width)?;
+        show::forecasts(out, problem, &suggestion.predicted, width)?;
         writeln!(out)?;
     }
     paragraph(out, &reason(study, suggestion), width)?;
@@ -94,7 +94,7 @@ fn reason(study: &Study, suggestion: &Suggestion) -> String {
     let rewards = study.data().rewards(problem).map(|(_, reward)| reward);
     let format = Format::of_values(rewards);
     let value = |reward: f64| format.show(problem.sign() * reward);
-    let Some(expected) = json::expected_reward(problem, &suggestion.predicted) else {
+    let Some(expected) = expected_reward(problem, &suggestion.predicted) else {
         return format!("Why: chosen by {}, which has no model of what happens.", suggestion.strategy);
     };
     let mut text = format!("Why: the model expects {node} = {}", value(expected[0]));

@@ -100,6 +100,7 @@ impl View<'_> {
             "best": json::best(problem, self.study.best_trial(), recommendation),
             "recommendation": recommendation.map(|r| json::recommendation(problem, r)),
             "certificate": self.advice.as_ref().map(|(_, certificate)| json::certificate(problem, certificate)),
+            "nodes": recommendation.map(|r| json::nodes(&r.network.summaries(problem))),
         })
     }
 
@@ -137,12 +138,15 @@ impl View<'_> {
         }
         match &self.advice {
             Some((recommendation, certificate)) => {
-                let forecast = json::forecast(problem, recommendation, &recommendation.intervention);
-                let expected = json::expected_reward(problem, &forecast);
                 let did = words::intervention(&levers, &recommendation.intervention);
+                let expected = recommendation.reward(problem);
                 let expects =
                     expected.map_or_else(String::new, |[mean, ..]| format!("{node} = {}", value(mean)));
                 label(out, "recommended", &format!("{expects} expected: {did}"))?;
+                if let Some(expected) = expected {
+                    let [low, high] = words::ends(problem, expected).map(|end| format.show(end));
+                    label(out, "its bounds", &format!("{low} to {high} (90 %, of the expected value)"))?;
+                }
                 let gap = match certificate.gap() {
                     gap if gap.is_finite() => format!("at most {}", format.show(gap)),
                     _ => "nobody knows".into(),

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use mcbo_core::{
-    Certificate, Direction, Intervention, Noise, Problem, Recommendation, Study, Trial, TrialState,
+    Certificate, Intervention, NodeSummary, Problem, Recommendation, Study, Trial, TrialState,
+    expected_reward,
 };
 
 use super::runner::is_round;
@@ -82,7 +83,7 @@ impl<'a> Report<'a> {
     }
 
     fn expected(&self, recommendation: &Recommendation, intervention: &Intervention) -> Option<[f64; 3]> {
-        json::expected_reward(self.problem, &json::forecast(self.problem, recommendation, intervention))
+        expected_reward(self.problem, &recommendation.expects(self.problem, intervention))
     }
 
     fn write_trials(&self, out: &mut impl Write, width: usize, all: bool) -> io::Result<()> {
@@ -166,17 +167,12 @@ impl<'a> Report<'a> {
             (words::reward_name(self.problem), Align::Left),
             ("measured", Align::Right),
             ("expected", Align::Right),
-            ("90 % bounds", Align::Left),
+            (show::BOUNDS, Align::Left),
         ]);
-        let mut row = |label: String, measured: Option<f64>, [mean, lower, upper]: [f64; 3]| {
-            // In the user's own units, so that the ends change places when small is good.
-            let ends = match self.problem.direction() {
-                Direction::Maximize => [lower, upper],
-                Direction::Minimize => [upper, lower],
-            };
+        let mut row = |label: String, measured: Option<f64>, expected: [f64; 3]| {
             let measured = measured.map_or_else(|| "-".into(), |reward| self.node_value(reward));
-            let bounds = ends.map(|end| self.node_value(end)).join(" to ");
-            table.row([label, measured, self.node_value(mean), bounds]);
+            let bounds = words::ends(self.problem, expected).map(|end| self.format.show(end)).join(" to ");
+            table.row([label, measured, self.node_value(expected[0]), bounds]);
         };
         row("recommended".into(), None, expected);
         let mut text = self.about_recommendation(expected[0]);
@@ -193,16 +189,12 @@ impl<'a> Report<'a> {
         paragraph(out, &text, width)
     }
 
-    fn is_noisy(&self) -> bool {
-        self.problem.nodes().iter().any(|node| node.noise != Noise::None)
-    }
-
     fn about_recommendation(&self, expected: f64) -> String {
         let (node, value) = (words::reward_name(self.problem), self.node_value(expected));
-        if self.is_noisy() {
+        if words::is_noisy(self.problem) {
             format!(
-                "The recommended intervention should give {node} = {value} on average. That average lies within the \
-                 bounds with a probability of 90 %; a single repetition scatters around it by its noise."
+                "The recommended intervention should give {node} = {value} on average. That average lies within its \
+                 bounds with a probability of 90 %; a single outcome scatters around it by its noise."
             )
         } else {
             format!(
@@ -226,7 +218,7 @@ impl<'a> Report<'a> {
         if did(&trial.suggestion.intervention) == did(&recommendation.intervention) {
             return format!("Trial {number} did just that and gave {gave}.");
         }
-        let mut text = if self.is_noisy() {
+        let mut text = if words::is_noisy(self.problem) {
             format!(
                 "Trial {number} gave {gave}, once and with its noise; on average the model expects {mean} of it."
             )
@@ -255,10 +247,10 @@ impl<'a> Report<'a> {
             [("node", Left), ("rows", Right), ("explained", Right), ("uncertainty", Right), ("noise", Right)];
         let mut table = Table::new(columns);
         for summary in &summaries {
-            // A context has no inputs that could explain anything.
-            let explained = match self.problem.input_dim(summary.node) {
-                0 => "-".into(),
-                _ => format!("{:.0} %", 100.0 * summary.explained),
+            // A context has no inputs that could explain anything, and of a few rows nothing can be said.
+            let explained = match (self.problem.input_dim(summary.node), summary.explained) {
+                (0, _) | (_, None) => "-".into(),
+                (_, Some(share)) => format!("{:.0} %", 100.0 * share),
             };
             table.row([
                 summary.name.clone(),
@@ -278,11 +270,35 @@ impl<'a> Report<'a> {
         writeln!(out)?;
         paragraph(
             out,
-            "rows: trials it learned from. explained: share of its variation that its inputs account for. \
-             uncertainty: standard deviation of what is not known of its mechanism yet. noise: standard deviation of \
-             what no model can predict.",
+            "rows: trials it learned from. explained: share of the variation of trials it has not seen that it \
+             foretells, each trial by all others. uncertainty: standard deviation of what is not known of its mechanism \
+             yet. noise: standard deviation of what no model can predict.",
             width,
-        )
+        )?;
+        self.write_forms(out, &summaries, width)
+    }
+
+    /// What shape each mechanism has, components of the same shape together.
+    fn write_forms(&self, out: &mut impl Write, summaries: &[NodeSummary], width: usize) -> io::Result<()> {
+        let mut table = Table::new([("node", Align::Left), ("form", Align::Left)]);
+        let mut last: Option<(usize, &str)> = None;
+        // Of a context nothing is learned but its mean.
+        let learned = |summary: &&NodeSummary| self.problem.input_dim(summary.node) > 0;
+        for summary in summaries.iter().filter(learned) {
+            let form = (summary.node, summary.form.as_str());
+            if last == Some(form) {
+                continue;
+            }
+            let whole = summaries.iter().all(|other| other.node != form.0 || other.form == form.1);
+            let name = if whole { &self.problem.nodes()[form.0].name } else { &summary.name };
+            table.row([name.as_str(), form.1]);
+            last = Some(form);
+        }
+        if last.is_none() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", styled(BOLD, "What was learned of each node"))?;
+        table.write(out, width)
     }
 }
 

@@ -5,6 +5,7 @@ mod check;
 #[cfg(unix)]
 mod exec;
 mod guide;
+mod honest;
 mod init;
 #[cfg(unix)]
 mod interrupt;

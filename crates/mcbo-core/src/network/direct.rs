@@ -11,7 +11,7 @@ use crate::{Data, Intervention, Noise, Problem};
 use super::forecast::choice_of;
 use super::{
     Affine, Batch, Choice, FitError, Group, GroupMemory, Mechanism, ModelMemory, ModelSettings, ModelWarning,
-    Network, NodeModel, NoiseSamples, Plan, RealisedNoise, Workspace, forms,
+    Network, NodeModel, NoiseSamples, Plan, RealisedNoise, Workspace, form,
 };
 
 /// One process per target set, from the values of the set and the actions to the reward.
@@ -180,7 +180,7 @@ fn fit_set(
     };
     let scales: Vec<f64> = inputs.iter().chain([&rewards]).map(|affine| affine.scale).collect();
     let earlier = earlier.map_or_else(Earlier::default, |memory| memory.under(&scales));
-    let forms = forms::candidates(0, dim);
+    let forms = form::candidates(0, dim);
     let fitted = GpSet::fit(&spec, &forms, &rows, earlier, &settings.inference, rng).map_err(failed)?;
     let jitter = fitted.jitter();
     let warning =
@@ -193,5 +193,5 @@ fn fit_set(
         noise: vec![RealisedNoise::None],
         mechanism: Mechanism::Learned(vec![Group { set: fitted, first: 0, rows: rows.len(), scales }]),
     });
-    Ok(Network { nodes, warnings: warning.into_iter().collect() })
+    Ok(Network { nodes, trials: Vec::new(), warnings: warning.into_iter().collect() })
 }

@@ -139,12 +139,11 @@ impl Network {
                 let of = data.placed_rows(problem, node, component);
                 rows.extend(of.map(|(place, _, value)| (component, place, value)));
             }
-            if rows.len() != group.set.members()[0].1.rows().len() {
+            let own = self.trials[node][group.first..group.first + group.set.components()].iter().flatten();
+            if !own.eq(rows.iter().map(|(_, place, _)| place)) {
                 return Vec::new();
             }
-            let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); data.len()];
-            rows.iter().enumerate().for_each(|(row, (_, place, _))| blocks[*place].push(row));
-            blocks.retain(|block| !block.is_empty());
+            let blocks: Vec<Vec<usize>> = self.blocks(node, group).into_values().collect();
             let mut found: Vec<Vec<LeftOutRow>> = vec![Vec::new(); group.set.components()];
             for (block, predicted) in blocks.iter().zip(group.set.left_out(&blocks)) {
                 for (&row, left_out) in block.iter().zip(predicted) {

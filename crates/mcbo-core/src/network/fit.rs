@@ -7,7 +7,7 @@ use crate::{Components, Data, Expr, Noise, Problem};
 
 use super::{
     Affine, Group, GroupMemory, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling,
-    RealisedNoise, forms, slot_name,
+    RealisedNoise, form, slot_name,
 };
 
 /// The model of one node, with what the user should know about it.
@@ -95,7 +95,7 @@ pub(super) fn fit_node(
         // A kernel that the user chose is kept.
         let forms: Vec<Form> = match &node.kernel {
             Some(_) => Vec::new(),
-            None => forms::candidates(dim - node.actions.len(), node.actions.len()),
+            None => form::candidates(dim - node.actions.len(), node.actions.len()),
         };
         let scales: Vec<f64> =
             inputs.iter().chain(&outputs[range.clone()]).map(|affine| affine.scale).collect();

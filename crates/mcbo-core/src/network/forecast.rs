@@ -53,6 +53,14 @@ pub(crate) fn mechanism_draws(plan: &Plan, count: usize, seed: u64) -> Vec<f64> 
     (0..count).flat_map(|draw| (0..extra).map(move |k| shift(draw, k))).collect()
 }
 
+/// The expected reward with its bounds, in the direction of improvement: mean, lower and upper end. `None` if the reward is
+/// not among the forecasts.
+pub fn expected_reward(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64; 3]> {
+    let forecast = forecasts.iter().find(|forecast| forecast.node == problem.reward())?;
+    let (one, other) = (problem.sign() * forecast.lower, problem.sign() * forecast.upper);
+    Some([problem.sign() * forecast.mean, one.min(other), one.max(other)])
+}
+
 impl Network {
     /// Draws of the expected reward under an intervention, in the direction of improvement: the mechanisms drawn
     /// from their posteriors as in [`Self::forecast`], the noise averaged out.

@@ -4,9 +4,10 @@ mod direct;
 mod explain;
 mod fit;
 mod forecast;
-mod forms;
+mod form;
 mod plan;
 mod rollout;
+mod summary;
 
 use mcbo_gp::{Earlier, GpError, GpSet, Inference, Mean, Member, Priors, Sampling, Weighing};
 use rand::{Rng, RngExt, SeedableRng};
@@ -14,14 +15,16 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::suspicion::{Suspicion, suspicions};
 use crate::{Data, Expr, Intervention, Problem};
 
 pub(crate) use direct::Direct;
 pub use explain::{LeftOutRow, MechanismKind, input_names};
-pub use forecast::Forecast;
+pub use forecast::{Forecast, expected_reward};
 pub(crate) use forecast::{LOWER_QUANTILE, choice_of, mechanism_draws, quantile};
 pub use plan::{Choice, Plan};
 pub use rollout::{Batch, NoiseSamples, Workspace};
+pub use summary::NodeSummary;
 
 /// Which priors the hyper-parameters have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,6 +188,9 @@ pub enum ModelWarning {
         /// The node.
         node: String,
     },
+    /// The data do not fit, among themselves or with a formula.
+    #[error(transparent)]
+    Suspicious(#[from] Suspicion),
     /// All values of a node are the same.
     #[error("{node}: all {rows} values are {value}; hint: check the measurement, or drop the node")]
     Constant {
@@ -299,6 +305,8 @@ pub(crate) enum Mechanism {
 #[derive(Debug, Clone)]
 pub struct Network {
     pub(crate) nodes: Vec<Option<NodeModel>>,
+    /// The trials of every node's rows, by component.
+    trials: Vec<Vec<Vec<usize>>>,
     warnings: Vec<ModelWarning>,
 }
 
@@ -330,7 +338,10 @@ impl Network {
             })
             .collect::<Result<Vec<_>, FitError>>()?;
         let (nodes, warnings): (Vec<_>, Vec<_>) = fitted.into_iter().unzip();
-        Ok(Self { nodes, warnings: warnings.into_iter().flatten().collect() })
+        let trials = (0..nodes.len()).map(|node| summary::trials(problem, data, node)).collect();
+        let mut network = Self { nodes, trials, warnings: warnings.into_iter().flatten().collect() };
+        network.warnings.extend(suspicions(problem, data, &network).into_iter().map(ModelWarning::from));
+        Ok(network)
     }
 
     /// What the user should know about the fit.
@@ -403,75 +414,10 @@ impl Network {
         }
         values
     }
-
-    /// How well each learned node is known: see [`NodeSummary`]. Known formulas and left-out nodes have none.
-    pub fn summaries(&self, problem: &Problem) -> Vec<NodeSummary> {
-        let mut summaries = Vec::new();
-        for (node, model) in self.nodes.iter().enumerate() {
-            let Some(model) = model else { continue };
-            let Mechanism::Learned(groups) = &model.mechanism else { continue };
-            for group in groups {
-                for component in 0..group.set.components() {
-                    let at = group.first + component;
-                    let (spread, error) = group_spread(group, component);
-                    summaries.push(NodeSummary {
-                        node,
-                        component: at,
-                        name: slot_name(problem, node, at),
-                        rows: group.rows / group.set.components(),
-                        uncertainty: spread * model.outputs[at].scale,
-                        explained: (1.0 - error).clamp(0.0, 1.0),
-                        noise: model.noise[at].deviation(),
-                    });
-                }
-            }
-        }
-        summaries
-    }
 }
 
 /// The name of a component of a node: `leaf`, or `leaf[1]` for a vector node.
 pub fn slot_name(problem: &Problem, node: usize, component: usize) -> String {
     let Some(node) = problem.nodes().get(node) else { return String::new() };
     if node.dim == 1 { node.name.clone() } else { format!("{}[{component}]", node.name) }
-}
-
-/// How well one component of a node is known.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NodeSummary {
-    /// The node.
-    pub node: usize,
-    /// Its component.
-    pub component: usize,
-    /// Its name.
-    pub name: String,
-    /// Rows it learned from.
-    pub rows: usize,
-    /// Standard deviation of the mechanism, averaged over the inputs seen, in the user's units.
-    pub uncertainty: f64,
-    /// Share of the variance of its values that the mechanism explains, 0 to 1.
-    pub explained: f64,
-    /// Standard deviation of its noise in the user's units.
-    pub noise: f64,
-}
-
-/// Average posterior deviation at the training inputs, and the share of variance left unexplained there.
-fn group_spread(group: &Group, component: usize) -> (f64, f64) {
-    let rows = group.set.members()[0].1.rows();
-    let places: Vec<usize> = (0..rows.len()).filter(|&j| rows.tags(j).0 == component).collect();
-    if places.is_empty() {
-        return (1.0, 1.0);
-    }
-    let columns = places.len();
-    let inputs: Vec<f64> =
-        (0..rows.dim()).flat_map(|k| places.iter().map(move |&j| rows.column(k)[j])).collect();
-    let (mut scratch, mut prediction) = (mcbo_gp::Scratch::default(), mcbo_gp::Prediction::default());
-    group.set.predict(&inputs, columns, false, &mut scratch, &mut prediction);
-    let of = component * columns..(component + 1) * columns;
-    let spread = prediction.variance[of.clone()].iter().map(|v| v.sqrt()).sum::<f64>() / columns as f64;
-    let residual: f64 =
-        prediction.mean[of].iter().zip(&places).map(|(m, &j)| (m - rows.outputs()[j]).powi(2)).sum();
-    let mean = places.iter().map(|&j| rows.outputs()[j]).sum::<f64>() / columns as f64;
-    let total: f64 = places.iter().map(|&j| (rows.outputs()[j] - mean).powi(2)).sum();
-    (spread, if total > 0.0 { residual / total } else { 0.0 })
 }

@@ -8,7 +8,7 @@ use crate::optimism::Optimism;
 use crate::quasi::sobol;
 use crate::{Intervention, Problem};
 
-use super::{Context, Mcbo};
+use super::{Context, Mcbo, Memory};
 
 /// Realisations of the noise that bounds are averaged over.
 const SAMPLES: usize = 32;
@@ -52,7 +52,8 @@ impl Certificate {
 }
 
 impl Mcbo {
-    /// Bounds the gain that is left beyond an intervention, for a fitted network; see [`Certificate`].
+    /// Bounds the gain that is left beyond an intervention, for a fitted network; see [`Certificate`]. As in
+    /// [`Self::recommend`], what the strategy remembers does not count.
     pub fn certify(
         &self,
         context: &Context<'_>,
@@ -61,7 +62,8 @@ impl Mcbo {
         width: f64,
         seed: u64,
     ) -> Certificate {
-        let problem = context.problem;
+        let (problem, memory) = (context.problem, Memory::default());
+        let context = &Context { pending: &[], failed: &[], memory: &memory, ..*context };
         let unknown = |warning: &ModelWarning| matches!(warning, ModelWarning::NoRows { .. });
         let forecast = network.forecast(problem, intervention, seed);
         let undefined = network.undefined(problem, intervention, &forecast).is_some();

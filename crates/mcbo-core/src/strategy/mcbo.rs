@@ -23,7 +23,7 @@ pub enum Exploration {
 }
 
 /// The width of the expected reward that is trusted to luck when rewards are earned.
-const EARNING_WIDTH: f64 = 0.5;
+const EARNING_WIDTH: f64 = 0.35;
 
 /// Model-based causal Bayesian optimisation.
 ///

@@ -4,12 +4,12 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 use crate::acquisition::{Acquisition, CredibleReward};
-use crate::network::{Choice, Forecast, LOWER_QUANTILE, Network, choice_of, quantile};
+use crate::network::{Choice, Forecast, LOWER_QUANTILE, Network, choice_of, expected_reward, quantile};
 use crate::search::{Scored, Stages, climb};
 use crate::{Intervention, Problem};
 
 use super::mcbo::best_observed;
-use super::{Context, Mcbo, SuggestError, Warning};
+use super::{Context, Mcbo, Memory, SuggestError, Warning};
 
 /// What a recommendation goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +40,10 @@ impl Criterion {
     }
 }
 
+/// The draws of the mechanisms behind every expectation and every bound that goes with a recommendation: always the same, so
+/// that interventions are compared under the same luck, and others than those it was chosen by, which were kind to it.
+const DRAWS: u64 = 0;
+
 /// The intervention the model believes in most.
 #[derive(Debug, Clone)]
 pub struct Recommendation {
@@ -47,12 +51,27 @@ pub struct Recommendation {
     pub intervention: Intervention,
     /// What it went by.
     pub criterion: Criterion,
-    /// What the model expects of every node, the reward last, with bounds.
+    /// What the model expects of every node, the reward last, with bounds: what [`Self::expects`] says of the intervention.
     pub predicted: Vec<Forecast>,
     /// What to know about the fit.
     pub warnings: Vec<Warning>,
     /// The fitted model.
     pub network: Network,
+}
+
+impl Recommendation {
+    /// What the model behind it expects of any intervention, with bounds that can be compared with its own.
+    pub fn expects(&self, problem: &Problem, intervention: &Intervention) -> Vec<Forecast> {
+        if *intervention == self.intervention {
+            return self.predicted.clone();
+        }
+        self.network.forecast(problem, intervention, DRAWS)
+    }
+
+    /// The expected reward with its bounds, in the direction of improvement: mean, lower and upper end.
+    pub fn reward(&self, problem: &Problem) -> Option<[f64; 3]> {
+        expected_reward(problem, &self.predicted)
+    }
 }
 
 /// Places that the mean of the mechanisms finds best, and that were measured best, from which a recommendation starts.
@@ -63,6 +82,9 @@ const REFINED: usize = 3;
 impl Mcbo {
     /// The intervention of the highest expected reward, or of the highest lower bound of it, with what the model expects.
     ///
+    /// It depends on the problem, the data and the generator alone: the model is fitted anew, whatever the strategy remembers,
+    /// so that the same trials give the same recommendation however they came together.
+    ///
     /// # Errors
     /// If a model cannot be fitted.
     pub fn recommend(
@@ -71,8 +93,9 @@ impl Mcbo {
         criterion: Criterion,
         rng: &mut dyn Rng,
     ) -> Result<Recommendation, SuggestError> {
-        let problem = context.problem;
-        let (network, _) = self.fit(&Context { pending: &[], ..*context }, rng)?;
+        let (problem, memory) = (context.problem, Memory::default());
+        let context = &Context { pending: &[], failed: &[], memory: &memory, ..*context };
+        let (network, _) = self.fit(context, rng)?;
         let seed: u64 = rng.random();
         // The search looks at the mechanisms' means; what counts is the mean, or the bound, over what they may be.
         let found = self.search(context, &network, 0.0, seed, &|_| {});
@@ -99,7 +122,7 @@ impl Mcbo {
         let best = all.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let intervention =
             best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
-        let predicted = network.forecast(problem, &intervention, seed);
+        let predicted = network.forecast(problem, &intervention, DRAWS);
         let undefined = network.undefined(problem, &intervention, &predicted);
         Ok(Recommendation {
             warnings: network.warnings().iter().cloned().chain(undefined).map(Warning::Model).collect(),

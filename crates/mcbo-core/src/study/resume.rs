@@ -130,18 +130,14 @@ impl Study {
                     .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
             }
         }
-        let mut order: Vec<(usize, usize)> = Vec::new();
-        order.extend(self.places.iter().enumerate().filter_map(|(trial, place)| Some(((*place)?, trial))));
-        order.sort_unstable();
         let mut data = Data::new();
-        for (_, place) in order {
-            let trial = &mut trials[place];
+        for trial in &mut trials {
             let Some(values) = &trial.values else { continue };
             let observation = Observation {
                 intervention: trial.suggestion.intervention.clone(),
                 values: changed.values(values),
             };
-            data.push(&problem, observation)
+            data.insert(&problem, data.len(), trial.number, observation)
                 .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
             trial.values = data.observations().last().map(|observation| observation.values.clone());
         }

@@ -125,9 +125,9 @@ fn known(network: &Network, place: usize, summaries: &[NodeSummary], inputs: boo
         MechanismKind::Learned => {}
     }
     let numbers = |s: &NodeSummary| format!("unsure {}, noise {}", brief(s.uncertainty), brief(s.noise));
-    let explained = |s: &NodeSummary, before: &str| Row {
-        share: Some(s.explained),
-        text: format!("{before}{:.0} %", 100.0 * s.explained),
+    let explained = |s: &NodeSummary, before: &str| match s.explained {
+        Some(share) => Row { share: Some(share), text: format!("{before}{:.0} %", 100.0 * share) },
+        None => plain(format!("{before}too little to judge")),
     };
     match summaries {
         [] => return rows,
@@ -149,7 +149,9 @@ fn known(network: &Network, place: usize, summaries: &[NodeSummary], inputs: boo
             }
         }
         many => {
-            let worst = many.iter().min_by(|a, b| a.explained.total_cmp(&b.explained)).unwrap_or(&many[0]);
+            // Of what is not known nothing good is said.
+            let share = |summary: &NodeSummary| summary.explained.unwrap_or(-1.0);
+            let worst = many.iter().min_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(&many[0]);
             rows.push(plain(format!("worst of {}: [{}]", many.len(), worst.component)));
             if inputs {
                 rows.push(explained(worst, ""));

@@ -113,7 +113,7 @@ fn caption(problem: &Problem, network: Option<&Network>) -> String {
         return text;
     }
     text.push_str(
-        "Bar: share of a node's variance that its mechanism explains. unsure: standard deviation of what the model does not know of the mechanism, averaged over the inputs seen; noise: standard deviation of what no input explains; both in the node's own units.",
+        "Bar: share of the variation of trials it has not seen that a node's mechanism foretells, each trial by all others. unsure: standard deviation of what the model does not know of the mechanism, averaged over the inputs seen; noise: standard deviation of what no input explains; both in the node's own units.",
     );
     if boxes::tells_rows(problem) {
         text.push_str(" rows: trials it is learned from.");

@@ -91,7 +91,8 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
             left + columns as f64 * (INNER[0] + BETWEEN),
             4.0 + (components * lines) as f64 * (INNER[1] + BELOW),
         ],
-        caption: caption(&slices, &names, shown.len(), kind, problem.nodes()[node].hard.is_some()),
+        caption: form(study, network, node)
+            + &caption(&slices, &names, shown.len(), kind, problem.nodes()[node].hard.is_some()),
     };
     Some(sheet.picture())
 }
@@ -176,6 +177,21 @@ fn keys(kind: MechanismKind) -> Vec<Key> {
         Key::new(Swatch::Band, Style { color: "#9dc6e0", class: "p-noise", ..MODEL }, "with noise"),
         Key::new(Swatch::Point, CHOSEN, "measured; faint: far from the slice"),
     ]
+}
+
+/// The form of a learned mechanism; of a vector node that of each component, unless they agree.
+fn form(study: &Study, network: &Network, node: usize) -> String {
+    let problem = study.problem();
+    let of = |component: usize| network.form(problem, node, component);
+    let forms: Vec<String> = (0..problem.nodes()[node].dim).filter_map(of).collect();
+    let Some(first) = forms.first() else { return String::new() };
+    if forms.iter().all(|form| form == first) {
+        return format!("Form: {first}. ");
+    }
+    let named = forms.iter().enumerate().take(COMPONENTS);
+    let named: Vec<String> =
+        named.map(|(component, form)| format!("{}: {form}", slot_name(problem, node, component))).collect();
+    format!("Forms: {}. ", named.join("; "))
 }
 
 fn caption(slices: &Slices, names: &[String], shown: usize, kind: MechanismKind, settable: bool) -> String {

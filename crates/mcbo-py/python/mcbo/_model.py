@@ -26,10 +26,13 @@ class NodeSummary:
     rows: int
     #: The mechanism's standard deviation, averaged over the inputs seen.
     uncertainty: float
-    #: The share of the variance of its values that the mechanism explains.
-    explained: float
+    #: The share of the variation of trials it has not seen that the mechanism foretells, each trial by all others: 0 to
+    #: 1, about 0 for pure noise. ``None`` with fewer than three rows, or where all values are the same.
+    explained: float | None
     #: The noise's standard deviation.
     noise: float
+    #: The form of the mechanism.
+    form: str
 
 
 class Model:

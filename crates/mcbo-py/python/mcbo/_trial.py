@@ -13,7 +13,10 @@ from mcbo._intervention import Intervention, Value
 
 
 class Forecast(NamedTuple):
-    """What the model expects of a quantity: the mean, and bounds of 90 % credibility on it."""
+    """What the model expects of a quantity: the mean, and bounds of 90 % credibility on it.
+
+    The bounds are of the expected value; a single outcome scatters around that by its noise.
+    """
 
     mean: float
     lower: float

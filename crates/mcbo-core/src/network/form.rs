@@ -1,0 +1,159 @@
+//! The forms that a mechanism may have, and how they are said.
+
+use mcbo_gp::{Form, GpSet, Kernel, Leaf, Shape};
+
+use crate::Problem;
+
+use super::{Mechanism, Network, input_names};
+
+/// The forms that are weighed for a node of `parents` inputs from other nodes followed by `actions` inputs that are decided.
+///
+/// From nothing at all over straight lines and sums of curves to one surface: what the data say decides, by the evidence of
+/// each. The constant is the null form, under which everything is noise.
+pub(crate) fn candidates(parents: usize, actions: usize) -> Vec<Form> {
+    use Shape::{Cosine, Linear, Matern52, SquaredExponential as Se};
+    let dim = parents + actions;
+    let form = |kernel: Kernel| Form { kernel, prior: 1.0 };
+    if dim == 0 {
+        return vec![form(Kernel::constant())];
+    }
+    let (p, a) = (0..parents, parents..dim);
+    let sum = |terms: Vec<Vec<Leaf>>| form(Kernel::sum(terms));
+    let all = |shape: Shape| Leaf { shape, inputs: None };
+    let curve = |k: usize| vec![Leaf::of(Se, [k])];
+    let mut forms = vec![
+        form(Kernel::constant()),
+        form(Kernel::leaf(Linear)),
+        form(Kernel::leaf(Matern52)),
+        form(Kernel::leaf(Se)),
+        sum(vec![vec![all(Linear)], vec![all(Matern52)]]),
+    ];
+    if dim == 1 {
+        forms.push(sum(vec![curve(0), vec![Leaf::of(Se, [0]), Leaf::of(Cosine, [0])]]));
+    } else {
+        forms.push(sum((0..dim).map(curve).collect()));
+    }
+    if parents > 0 && actions > 0 {
+        let (of_parents, of_actions) = (Leaf::of(Se, p.clone()), Leaf::of(Se, a.clone()));
+        let scaled = vec![of_actions.clone(), Leaf::of(Linear, p.clone())];
+        forms.push(sum(vec![vec![of_actions.clone()], scaled]));
+        forms.push(sum(vec![vec![Leaf::of(Linear, p)], vec![of_actions.clone()]]));
+        if dim > 2 {
+            forms.push(sum(vec![vec![of_parents], vec![of_actions]]));
+        }
+    }
+    forms
+}
+
+/// Below this weight a form is not worth a word.
+const WORTH_A_WORD: f64 = 0.05;
+
+/// The forms that the data speak for, in words, most probable first: `a curve in n1, plus a straight line in n2 (weight 0.93);
+/// or one surface in n1 and n2 (0.07)`.
+///
+/// Kernels that are said in the same words count together. A form without doubt has no weight behind it.
+pub(super) fn describe_form(problem: &Problem, node: usize, set: &GpSet) -> String {
+    let names = input_names(problem, node);
+    let mut forms: Vec<(String, f64)> = Vec::new();
+    let mut add = |kernel: &Kernel, weight: f64| {
+        let words = in_words(kernel, &names);
+        match forms.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, total)) => *total += weight,
+            None => forms.push((words, weight)),
+        }
+    };
+    match set.weighing() {
+        Some(weighing) => weighing.forms.iter().for_each(|(kernel, weight)| add(kernel, *weight)),
+        None => set.members().iter().for_each(|(weight, gp)| add(&gp.spec().kernel, *weight)),
+    }
+    forms.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut said = forms.into_iter().enumerate().filter(|(place, (_, w))| *place == 0 || *w >= WORTH_A_WORD);
+    let Some((_, (first, weight))) = said.next() else { return String::new() };
+    if weight > 1.0 - WORTH_A_WORD {
+        return first;
+    }
+    let others: String = said.map(|(_, (words, weight))| format!("; or {words} ({weight:.2})")).collect();
+    format!("{first} (weight {weight:.2}){others}")
+}
+
+/// A covariance in words, its inputs by name.
+fn in_words(kernel: &Kernel, names: &[String]) -> String {
+    if kernel.terms().is_empty() || names.is_empty() {
+        return "a constant".into();
+    }
+    let leaf = |leaf: &Leaf| {
+        let seen: Vec<&str> =
+            leaf.seen(names.len()).into_iter().map(|k| names.get(k).map_or("?", String::as_str)).collect();
+        let what = match (leaf.shape, seen.len()) {
+            (Shape::Linear, 1) => "a straight line",
+            (Shape::Linear, _) => "a plane",
+            (Shape::Cosine, _) => "waves",
+            (_, 1) => "a curve",
+            _ => "one surface",
+        };
+        format!("{what} in {}", listed(&seen))
+    };
+    let term = |term: &Vec<Leaf>| {
+        // Waves whose height changes along the same input are waves.
+        let waves = term.iter().find(|leaf| leaf.shape == Shape::Cosine);
+        let faded =
+            |other: &Leaf| waves.is_some_and(|w| other.shape != Shape::Cosine && other.inputs == w.inputs);
+        let said: Vec<String> = term.iter().filter(|other| !faded(other)).map(leaf).collect();
+        said.join(" times ")
+    };
+    kernel.terms().iter().map(term).collect::<Vec<_>>().join(", plus ")
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+impl Network {
+    /// The forms of the mechanism of a component that the data speak for, for people; none of a node that is not
+    /// learned.
+    pub fn form(&self, problem: &Problem, node: usize, component: usize) -> Option<String> {
+        let model = self.nodes.get(node)?.as_ref()?;
+        let Mechanism::Learned(groups) = &model.mechanism else { return None };
+        let within = |first: usize, width: usize| (first..first + width).contains(&component);
+        let group = groups.iter().find(|group| within(group.first, group.set.components()))?;
+        Some(describe_form(problem, node, &group.set))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_said_in_words() {
+        let names = ["dose", "soil", "age"].map(String::from);
+        for (kernel, words) in [
+            ("constant", "a constant"),
+            ("linear(dose)", "a straight line in dose"),
+            ("matern52", "one surface in dose, soil and age"),
+            ("se(dose) + linear(soil, age)", "a curve in dose, plus a plane in soil and age"),
+            ("se(dose) * linear(soil)", "a curve in dose times a straight line in soil"),
+            ("se(age) + se(age) * cosine(age)", "a curve in age, plus waves in age"),
+        ] {
+            assert_eq!(in_words(&Kernel::parse(kernel, &names).expect("a kernel"), &names), words);
+        }
+        assert_eq!(in_words(&Kernel::leaf(Shape::Matern52), &[]), "a constant");
+    }
+
+    #[test]
+    fn no_form_is_weighed_twice() {
+        for (parents, actions) in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (0, 6), (3, 3)] {
+            let forms = candidates(parents, actions);
+            for (i, form) in forms.iter().enumerate() {
+                assert!(!forms[..i].iter().any(|other| other.kernel == form.kernel), "{}", form.kernel);
+                let seen = |leaf: &Leaf| leaf.seen(parents + actions).iter().all(|&k| k < parents + actions);
+                assert!(form.kernel.terms().iter().flatten().all(seen), "{}", form.kernel);
+            }
+        }
+    }
+}

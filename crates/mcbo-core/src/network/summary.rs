@@ -1,0 +1,272 @@
+//! How well each node is known, in a few numbers that hold beyond the rows they were made from.
+
+use std::collections::BTreeMap;
+
+use mcbo_gp::{Prediction, Scratch};
+
+use crate::{Data, Problem};
+
+use super::{Group, Mechanism, Network, form, slot_name};
+
+/// How well one component of a node is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeSummary {
+    /// The node.
+    pub node: usize,
+    /// Its component.
+    pub component: usize,
+    /// Its name.
+    pub name: String,
+    /// Rows it learned from.
+    pub rows: usize,
+    /// Standard deviation of the mechanism, averaged over the inputs seen, in the user's units.
+    pub uncertainty: f64,
+    /// Share of the variation of values it has not seen that the mechanism foretells, 0 to 1.
+    ///
+    /// Every trial is predicted by the others, hyper-parameters held, and so is the mean that it is compared with:
+    /// `1 - Σ(y - ŷ₋ᵢ)² / Σ(y - ȳ₋ᵢ)²`, at least 0. Pure noise has about 0. `None` with fewer than three rows, or where all
+    /// values are the same: there is nothing to foretell then.
+    pub explained: Option<f64>,
+    /// Standard deviation of its noise in the user's units.
+    pub noise: f64,
+    /// The form of its mechanism, for people; see [`Network::form`].
+    pub form: String,
+}
+
+/// Rows that a share of what is explained needs at the least.
+const FEWEST: usize = 3;
+/// Variation, in units of the values' own scale, below which all values count as the same.
+const SAME: f64 = 1e-20;
+
+/// The trials of a node's rows in the data, by component.
+pub(super) fn trials(problem: &Problem, data: &Data, node: usize) -> Vec<Vec<usize>> {
+    let of = |component: usize| data.placed_rows(problem, node, component).map(|(place, ..)| place).collect();
+    (0..problem.nodes()[node].dim).map(of).collect()
+}
+
+impl Network {
+    /// How well each learned node is known: see [`NodeSummary`]. Known formulas and left-out nodes have none.
+    pub fn summaries(&self, problem: &Problem) -> Vec<NodeSummary> {
+        let mut summaries = Vec::new();
+        for (node, model) in self.nodes.iter().enumerate() {
+            let Some(model) = model else { continue };
+            let Mechanism::Learned(groups) = &model.mechanism else { continue };
+            for group in groups {
+                let explained = self.explained(node, group);
+                for (component, explained) in explained.into_iter().enumerate() {
+                    let at = group.first + component;
+                    summaries.push(NodeSummary {
+                        node,
+                        component: at,
+                        name: slot_name(problem, node, at),
+                        rows: self.trials[node][at].len(),
+                        uncertainty: spread(group, component) * model.outputs[at].scale,
+                        explained,
+                        noise: model.noise[at].deviation(),
+                        form: form::describe_form(problem, node, &group.set),
+                    });
+                }
+            }
+        }
+        summaries
+    }
+
+    /// The places of a group's rows in its set, by trial: the rows come component by component, in the order of the
+    /// trials.
+    pub(super) fn blocks(&self, node: usize, group: &Group) -> BTreeMap<usize, Vec<usize>> {
+        let of = &self.trials[node][group.first..group.first + group.set.components()];
+        let mut blocks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (row, &trial) in of.iter().flatten().enumerate() {
+            blocks.entry(trial).or_default().push(row);
+        }
+        blocks
+    }
+
+    /// What every component of a group explains of trials it has not seen.
+    fn explained(&self, node: usize, group: &Group) -> Vec<Option<f64>> {
+        let rows = group.set.members()[0].1.rows();
+        let blocks: Vec<Vec<usize>> = self.blocks(node, group).into_values().collect();
+        let mut foretold: Vec<Vec<(f64, f64)>> = vec![Vec::new(); group.set.components()];
+        for (block, predicted) in blocks.iter().zip(group.set.left_out(&blocks)) {
+            for (&row, left_out) in block.iter().zip(predicted) {
+                foretold[rows.tags(row).0].push((rows.outputs()[row], left_out.mean));
+            }
+        }
+        foretold.iter().map(|rows| share(rows)).collect()
+    }
+}
+
+/// `1 - Σ(y - ŷ₋ᵢ)² / Σ(y - ȳ₋ᵢ)²` of values and what was foretold of each, between 0 and 1.
+fn share(rows: &[(f64, f64)]) -> Option<f64> {
+    if rows.len() < FEWEST {
+        return None;
+    }
+    let sum: f64 = rows.iter().map(|(value, _)| value).sum();
+    let others = (rows.len() - 1) as f64;
+    let by_mean: f64 = rows.iter().map(|(value, _)| (value - (sum - value) / others).powi(2)).sum();
+    let by_model: f64 = rows.iter().map(|(value, foretold)| (value - foretold).powi(2)).sum();
+    (by_mean > SAME).then(|| (1.0 - by_model / by_mean).clamp(0.0, 1.0))
+}
+
+/// Average posterior deviation at the inputs seen; that of the prior where there are none.
+fn spread(group: &Group, component: usize) -> f64 {
+    let rows = group.set.members()[0].1.rows();
+    let places: Vec<usize> = (0..rows.len()).filter(|&j| rows.tags(j).0 == component).collect();
+    if places.is_empty() {
+        return 1.0;
+    }
+    let columns = places.len();
+    let inputs: Vec<f64> =
+        (0..rows.dim()).flat_map(|k| places.iter().map(move |&j| rows.column(k)[j])).collect();
+    let (mut scratch, mut prediction) = (Scratch::default(), Prediction::default());
+    group.set.predict(&inputs, columns, false, &mut scratch, &mut prediction);
+    let of = component * columns..(component + 1) * columns;
+    prediction.variance[of].iter().map(|v| v.sqrt()).sum::<f64>() / columns as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::network::ModelSettings;
+    use crate::quasi::normal_quantile;
+    use crate::{Components, Intervention, ModelMemory, Noise, Observation};
+
+    /// A vector node that is learned as a whole, and a reward of four actions.
+    fn problem() -> Problem {
+        Problem::builder("p")
+            .action("a", [0.0, 1.0])
+            .action("b", [0.0, 1.0])
+            .node("x", |n| {
+                n.actions(["a", "b"])
+                    .dim(2)
+                    .components(Components::Coregionalised)
+                    .noise(Noise::Gaussian(0.3))
+            })
+            .node("y", |n| n.parents(["x"]).actions(["a", "b"]))
+            .maximize("y")
+            .build()
+            .expect("a problem")
+    }
+
+    /// Values that follow the inputs with a weight of `signal`, and chance with a weight of `noise`.
+    fn data(problem: &Problem, trials: usize, signal: f64, noise: f64, seed: u64) -> Data {
+        let (mut data, mut rng) = (Data::new(), ChaCha8Rng::seed_from_u64(seed));
+        for trial in 0..trials {
+            let actions: Vec<f64> = (0..2).map(|_| rng.random()).collect();
+            let mut chance = || noise * normal_quantile(rng.random::<f64>().clamp(1e-9, 1.0 - 1e-9));
+            let x = [10.0 + signal * actions[0] + chance(), signal * (actions[0] - actions[1]) + chance()];
+            let y = 100.0 + signal * (3.0 * actions[1]).sin() + chance();
+            // Once in a while a component is missing.
+            let values = vec![Some(x[0]), (trial % 6 != 4).then_some(x[1]), Some(y)];
+            let observation = Observation { intervention: Intervention { targets: vec![], actions }, values };
+            data.push(problem, observation).expect("it fits");
+        }
+        data
+    }
+
+    fn fit(problem: &Problem, data: &Data, settings: &ModelSettings) -> Network {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        Network::fit(problem, data, &ModelMemory::default(), settings, &mut rng).expect("it fits")
+    }
+
+    fn explained(network: &Network, problem: &Problem) -> Vec<Option<f64>> {
+        network.summaries(problem).into_iter().map(|summary| summary.explained).collect()
+    }
+
+    #[test]
+    fn noise_is_not_explained_and_a_signal_is() {
+        let problem = problem();
+        for settings in [ModelSettings::default(), ModelSettings::paper()] {
+            for seed in 0..5 {
+                let noise = data(&problem, 60, 0.0, 1.0, seed);
+                for share in explained(&fit(&problem, &noise, &settings), &problem) {
+                    assert!(share.expect("60 rows") < 0.15, "{seed}: {share:?}");
+                }
+                let signal = data(&problem, 60, 5.0, 0.05, seed);
+                for share in explained(&fit(&problem, &signal, &settings), &problem) {
+                    assert!(share.expect("60 rows") > 0.97, "{seed}: {share:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_or_equal_values_say_nothing() {
+        let problem = problem();
+        for trials in 0..3 {
+            let network = fit(&problem, &data(&problem, trials, 5.0, 0.1, 1), &ModelSettings::default());
+            assert_eq!(explained(&network, &problem), [None; 3], "{trials} rows");
+        }
+        let enough = fit(&problem, &data(&problem, 3, 5.0, 0.1, 1), &ModelSettings::default());
+        assert!(explained(&enough, &problem).iter().all(Option::is_some));
+        let mut same = Data::new();
+        for trial in 0..6 {
+            let intervention = Intervention { targets: vec![], actions: vec![0.15 * f64::from(trial), 0.2] };
+            same.push(&problem, Observation { intervention, values: vec![Some(0.1), Some(0.1), Some(0.1)] })
+                .expect("it fits");
+        }
+        assert_eq!(explained(&fit(&problem, &same, &ModelSettings::default()), &problem), [None; 3]);
+    }
+
+    /// Every trial is really taken out, and the process conditioned anew on what is left.
+    #[test]
+    fn it_is_what_fits_without_each_trial_give() {
+        let problem = problem();
+        let data = data(&problem, 17, 1.0, 0.5, 3);
+        let network = fit(&problem, &data, &ModelSettings::paper());
+        for summary in network.summaries(&problem) {
+            let model = network.nodes[summary.node].as_ref().expect("a model");
+            let Mechanism::Learned(groups) = &model.mechanism else { panic!("it is learned") };
+            let gp = &groups[0].set.members()[0].1;
+            let (rows, trials) = (gp.rows(), network.trials[summary.node].concat());
+            assert_eq!((groups.len(), trials.len()), (1, rows.len()));
+            let (mut values, mut foretold) = (Vec::new(), Vec::new());
+            for out in (0..rows.len()).filter(|&row| rows.tags(row).0 == summary.component) {
+                let input = |row: usize| (0..rows.dim()).map(|k| rows.column(k)[row]).collect::<Vec<f64>>();
+                let mut others = mcbo_gp::Rows::new(rows.dim());
+                for row in (0..rows.len()).filter(|&row| trials[row] != trials[out]) {
+                    let (component, noise) = rows.tags(row);
+                    others.push_full(&input(row), rows.outputs()[row], component, noise).expect("a row");
+                }
+                let without = mcbo_gp::Gp::condition(gp.spec(), gp.theta(), others).expect("conditions");
+                let mut at = Prediction::default();
+                without.predict(&input(out), 1, false, &mut Scratch::default(), &mut at);
+                values.push(rows.outputs()[out]);
+                foretold.push(at.mean[summary.component]);
+            }
+            let mut errors = [0.0, 0.0];
+            for (i, (value, foretold)) in values.iter().zip(&foretold).enumerate() {
+                let others: Vec<f64> =
+                    values.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, v)| *v).collect();
+                errors[0] += (value - foretold).powi(2);
+                errors[1] += (value - others.iter().sum::<f64>() / others.len() as f64).powi(2);
+            }
+            let expected = (1.0 - errors[0] / errors[1]).clamp(0.0, 1.0);
+            let explained = summary.explained.expect("enough rows");
+            assert!((explained - expected).abs() < 1e-8, "{}: {explained} {expected}", summary.name);
+            assert!(summary.rows == values.len() && expected < 0.99, "{summary:?}");
+        }
+    }
+
+    #[test]
+    fn forms_are_those_of_the_kernels() {
+        let problem = Problem::builder("p")
+            .action("a", [0.0, 1.0])
+            .node("root", |n| n)
+            .node("x", |n| {
+                n.parents(["root"]).actions(["a"]).kernel(&"se + linear".parse().expect("a kernel"))
+            })
+            .node("y", |n| n.parents(["x"]))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let network = fit(&problem, &Data::new(), &ModelSettings::paper());
+        let forms: Vec<String> = network.summaries(&problem).into_iter().map(|s| s.form).collect();
+        assert_eq!(forms, ["a constant", "se + linear", "matern52"]);
+        assert_eq!(network.form(&problem, 1, 0).as_deref(), Some("se + linear"));
+        assert_eq!(network.form(&problem, 1, 1), None);
+    }
+}

@@ -6,6 +6,10 @@ use crate::Problem;
 
 use super::{Mechanism, Network, input_names};
 
+/// Plausibility of the null form and of a straight line before any row, relative to each of the other forms.
+const NULL_PRIOR: f64 = 0.1;
+const LINE_PRIOR: f64 = 0.3;
+
 /// The forms that are weighed for a node of `parents` inputs from other nodes followed by `actions` inputs that are decided.
 ///
 /// From nothing at all over straight lines and sums of curves to one surface: what the data say decides, by the evidence of
@@ -14,6 +18,9 @@ pub(crate) fn candidates(parents: usize, actions: usize) -> Vec<Form> {
     use Shape::{Cosine, Linear, Matern52, SquaredExponential as Se};
     let dim = parents + actions;
     let form = |kernel: Kernel| Form { kernel, prior: 1.0 };
+    // An arrow says that something depends on something: that it does not, or only along a straight line, however far one
+    // goes, needs more to be believed.
+    let simple = |kernel: Kernel, prior: f64| Form { kernel, prior };
     if dim == 0 {
         return vec![form(Kernel::constant())];
     }
@@ -22,8 +29,8 @@ pub(crate) fn candidates(parents: usize, actions: usize) -> Vec<Form> {
     let all = |shape: Shape| Leaf { shape, inputs: None };
     let curve = |k: usize| vec![Leaf::of(Se, [k])];
     let mut forms = vec![
-        form(Kernel::constant()),
-        form(Kernel::leaf(Linear)),
+        simple(Kernel::constant(), NULL_PRIOR),
+        simple(Kernel::leaf(Linear), LINE_PRIOR),
         form(Kernel::leaf(Matern52)),
         form(Kernel::leaf(Se)),
         sum(vec![vec![all(Linear)], vec![all(Matern52)]]),

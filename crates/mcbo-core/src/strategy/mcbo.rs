@@ -161,8 +161,14 @@ impl Mcbo {
             let draws = Draws::new(problem, network, choice, draws, seed, noise);
             Box::new(NetworkImprovement { draws, best }) as Box<_>
         };
-        let settings =
-            SearchSettings { screening_samples: 8, samples: 24, ranking_samples: 64, ..self.search };
+        let settings = SearchSettings {
+            screened: self.search.screened / 2,
+            starts: self.search.starts / 2,
+            screening_samples: 8,
+            samples: 16,
+            ranking_samples: 64,
+            ..self.search
+        };
         maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage: &|_| {} }, &settings)
     }
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use mcbo_core::{Cbo, Eifn, ExpectedImprovement, Mcbo, ModelSettings, Observe, Random, Strategy, Ucb};
+use mcbo_core::{
+    Aim, Cbo, Eifn, ExpectedImprovement, Exploration, Mcbo, ModelSettings, Observe, Random, Strategy, Ucb,
+};
 
 use crate::error::BenchError;
 use crate::protocol::{Feedback, name_hash};
@@ -91,6 +93,37 @@ pub struct Method {
     strategy: StrategyName,
     preset: Preset,
     beta: Option<f64>,
+    rule: Option<Rule>,
+}
+
+/// How MCBO explores where no width is fixed and it is not left to the problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Every trial counts.
+    Earn,
+    /// Only the final recommendation counts.
+    Find,
+    /// The width of the paper's theorem.
+    Theory,
+}
+
+impl Rule {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Earn, Self::Find, Self::Theory];
+
+    /// The name in methods and stored options.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Earn => "earn",
+            Self::Find => "find",
+            Self::Theory => "theory",
+        }
+    }
+
+    /// The rule of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.as_str() == name)
+    }
 }
 
 impl Method {
@@ -102,7 +135,16 @@ impl Method {
             (StrategyName::Mcbo | StrategyName::Ucb, _) => Some(beta.unwrap_or(0.5)),
             _ => None,
         };
-        Self { strategy, preset, beta }
+        Self { strategy, preset, beta, rule: None }
+    }
+
+    /// The same with a rule of exploration instead of a width, for MCBO; others have none.
+    #[must_use]
+    pub fn with_rule(self, rule: Rule) -> Self {
+        match self.strategy {
+            StrategyName::Mcbo => Self { beta: None, rule: Some(rule), ..self },
+            _ => self,
+        }
     }
 
     /// The strategy's name.
@@ -137,7 +179,8 @@ impl Method {
             _ => "",
         };
         let beta = self.beta.map_or_else(String::new, |beta| format!(" β={beta}"));
-        format!("{name}{preset}{beta}")
+        let rule = self.rule.map_or_else(String::new, |rule| format!(", {}", rule.as_str()));
+        format!("{name}{preset}{beta}{rule}")
     }
 
     /// The strategy itself.
@@ -188,9 +231,12 @@ impl Method {
             Preset::Default => Mcbo::default(),
             Preset::Paper => Mcbo::paper(),
         };
-        match self.beta {
-            Some(beta) => mcbo.with_beta(beta),
-            None => mcbo,
+        match (self.beta, self.rule) {
+            (Some(beta), _) => mcbo.with_beta(beta),
+            (None, Some(Rule::Earn)) => mcbo.with_aim(Aim::Earn),
+            (None, Some(Rule::Find)) => mcbo.with_aim(Aim::Find),
+            (None, Some(Rule::Theory)) => Mcbo { exploration: Exploration::Theory, ..mcbo },
+            (None, None) => mcbo,
         }
     }
 }
@@ -202,7 +248,8 @@ impl fmt::Display for Method {
         if self.preset == Preset::Paper {
             f.write_str("-paper")?;
         }
-        self.beta.map_or(Ok(()), |beta| write!(f, "-{beta}"))
+        self.beta.map_or(Ok(()), |beta| write!(f, "-{beta}"))?;
+        self.rule.map_or(Ok(()), |rule| write!(f, "-{}", rule.as_str()))
     }
 }
 
@@ -220,6 +267,10 @@ impl FromStr for Method {
                 Some(rest) => (Preset::Paper, rest),
                 None => (Preset::Default, rest),
             };
+            if let Some(rule) = rest.strip_prefix('-').and_then(Rule::named) {
+                return (strategy == StrategyName::Mcbo)
+                    .then(|| Self::new(strategy, preset, None).with_rule(rule));
+            }
             let beta = match rest.strip_prefix('-') {
                 Some(number) => Some(number.parse::<f64>().ok().filter(|b| *b >= 0.0 && b.is_finite())?),
                 None if rest.is_empty() => None,
@@ -246,8 +297,22 @@ mod tests {
                 }
             }
         }
-        for wrong in ["", "mcb", "mcbo-", "mcbo-x", "mcbo-paper-", "mcbo-nan", "mcbo--1", "random-1", "ucb5"]
-        {
+        for rule in ["mcbo-find", "mcbo-earn", "mcbo-theory", "mcbo-paper-theory"] {
+            assert_eq!(rule.parse::<Method>().unwrap().to_string(), rule);
+        }
+        for wrong in [
+            "",
+            "mcb",
+            "eifn-find",
+            "mcbo-find-1",
+            "mcbo-",
+            "mcbo-x",
+            "mcbo-paper-",
+            "mcbo-nan",
+            "mcbo--1",
+            "random-1",
+            "ucb5",
+        ] {
             assert!(wrong.parse::<Method>().is_err(), "{wrong}");
         }
     }
@@ -255,8 +320,19 @@ mod tests {
     #[test]
     fn fingerprints_tell_settings_apart() {
         let print = |name: &str| name.parse::<Method>().unwrap().fingerprint();
-        let all =
-            ["mcbo", "mcbo-0.4", "mcbo-paper", "mcbo-paper-5", "eifn", "ucb", "ucb-paper", "ei", "random"];
+        let all = [
+            "mcbo",
+            "mcbo-find",
+            "mcbo-theory",
+            "mcbo-0.4",
+            "mcbo-paper",
+            "mcbo-paper-5",
+            "eifn",
+            "ucb",
+            "ucb-paper",
+            "ei",
+            "random",
+        ];
         let prints: std::collections::BTreeSet<String> = all.iter().map(|name| print(name)).collect();
         assert_eq!(prints.len(), all.len());
     }

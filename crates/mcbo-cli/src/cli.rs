@@ -232,9 +232,12 @@ pub struct Chooser {
     /// Who chooses the experiments [default: mcbo]
     #[arg(long, value_enum)]
     pub strategy: Option<StrategyName>,
-    /// Fix the width of the confidence band, in standard deviations; larger explores more
-    #[arg(long, value_name = "B", value_parser = beta, allow_negative_numbers = true)]
-    pub beta: Option<f64>,
+    /// What the experiments are for [default: what the problem file says, else earn]
+    #[arg(long, value_enum, conflicts_with = "beta")]
+    pub aim: Option<AimName>,
+    /// Fix the width of the confidence band, in standard deviations; larger explores more. `theory` is that of the paper's theorem
+    #[arg(long, value_name = "B", value_parser = width, allow_negative_numbers = true)]
+    pub beta: Option<Width>,
     /// Settings of the model [default: default]
     #[arg(long, value_enum)]
     pub preset: Option<Preset>,
@@ -265,6 +268,24 @@ pub enum StrategyName {
     Random,
     /// Never intervenes
     Observe,
+}
+
+/// What experiments are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AimName {
+    /// To earn while learning: the reward of every trial counts
+    Earn,
+    /// To find a good intervention: only the final recommendation counts
+    Find,
+}
+
+/// A width of the confidence band.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Width {
+    /// The same in every round.
+    Fixed(f64),
+    /// Of the paper's theorem.
+    Theory,
 }
 
 /// Settings of the model.
@@ -301,6 +322,10 @@ fn beta(text: &str) -> Result<f64, String> {
         Ok(beta) if beta >= 0.0 && beta.is_finite() => Ok(beta),
         _ => Err("a number of 0 or more is needed".into()),
     }
+}
+
+fn width(text: &str) -> Result<Width, String> {
+    if text == "theory" { Ok(Width::Theory) } else { beta(text).map(Width::Fixed) }
 }
 
 fn positive(text: &str) -> Result<f64, String> {

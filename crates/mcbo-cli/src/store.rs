@@ -10,7 +10,7 @@ use mcbo_bench::Method;
 use mcbo_core::{Mcbo, Strategy};
 use mcbo_store::{Options, Store, StoredStudy, Strategies, StrategyOptions};
 
-use crate::cli::{Chooser, Preset, Storage, StrategyName, Worker};
+use crate::cli::{AimName, Chooser, Preset, Storage, StrategyName, Width, Worker};
 use crate::failure::BadInput;
 use crate::strategies;
 
@@ -28,7 +28,16 @@ fn method(options: &StrategyOptions) -> Result<Method, String> {
         .map_err(|_| unknown("strategy", &options.strategy, names::<StrategyName>()))?;
     let preset = Preset::from_str(&options.preset, false)
         .map_err(|_| unknown("preset", &options.preset, names::<Preset>()))?;
-    Ok(strategies::method(strategy, preset, options.beta))
+    let (width, aim) = match (options.beta, options.aim.as_deref()) {
+        (Some(beta), _) => (Some(Width::Fixed(beta)), None),
+        (None, Some("theory")) => (Some(Width::Theory), None),
+        (None, Some(name)) => {
+            let aim = AimName::from_str(name, false).map_err(|_| unknown("aim", name, names::<AimName>()))?;
+            (None, Some(aim))
+        }
+        (None, None) => (None, None),
+    };
+    Ok(strategies::method(strategy, preset, width, aim))
 }
 
 impl Strategies for Known {
@@ -117,6 +126,15 @@ pub fn study(storage: &Storage, name: &str) -> Result<StoredStudy> {
 /// If the options do not go together.
 pub fn options(chooser: &Chooser) -> Result<Options, BadInput> {
     let strategy = chooser.strategy.unwrap_or(StrategyName::Mcbo);
+    if chooser.aim.is_some() && (strategy != StrategyName::Mcbo || chooser.preset == Some(Preset::Paper)) {
+        return Err(BadInput::new(
+            "--aim means nothing to this strategy",
+            "leave out --aim; only mcbo with its own settings goes by what experiments are for",
+        ));
+    }
+    if chooser.beta == Some(Width::Theory) && strategy != StrategyName::Mcbo {
+        return Err(BadInput::new("--beta theory is for mcbo", "give a number, or leave out --beta"));
+    }
     if chooser.beta.is_some() && !strategies::strategy(strategy).has_beta() {
         return Err(BadInput::new(
             "--beta means nothing to this strategy",
@@ -136,7 +154,14 @@ pub fn options(chooser: &Chooser) -> Result<Options, BadInput> {
         strategy: StrategyOptions {
             strategy: name(strategy.to_possible_value()),
             preset: name(chooser.preset.unwrap_or(Preset::Default).to_possible_value()),
-            beta: chooser.beta,
+            beta: chooser.beta.and_then(|width| match width {
+                Width::Fixed(beta) => Some(beta),
+                Width::Theory => None,
+            }),
+            aim: match (chooser.beta, chooser.aim) {
+                (Some(Width::Theory), _) => Some("theory".into()),
+                (_, aim) => aim.map(|aim| name(aim.to_possible_value())),
+            },
         },
         seed: chooser.seed.unwrap_or(0),
         initial: chooser.initial,

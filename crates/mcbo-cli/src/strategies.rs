@@ -1,16 +1,23 @@
 //! From the names of the command line to methods.
 
-use mcbo_bench::Method;
+use mcbo_bench::{Method, Rule};
 
-use crate::cli::{Preset, StrategyName};
+use crate::cli::{AimName, Preset, StrategyName, Width};
 
-/// The strategy of that name with the settings of a preset, and with a fixed width if one is given.
-pub fn method(name: StrategyName, preset: Preset, beta: Option<f64>) -> Method {
+/// The strategy of that name with the settings of a preset, and with a width or an aim if one is given.
+pub fn method(name: StrategyName, preset: Preset, width: Option<Width>, aim: Option<AimName>) -> Method {
     let preset = match preset {
         Preset::Default => mcbo_bench::Preset::Default,
         Preset::Paper => mcbo_bench::Preset::Paper,
     };
-    Method::new(strategy(name), preset, beta)
+    let method = |beta: Option<f64>| Method::new(strategy(name), preset, beta);
+    match (width, aim) {
+        (Some(Width::Fixed(beta)), _) => method(Some(beta)),
+        (Some(Width::Theory), _) => method(None).with_rule(Rule::Theory),
+        (None, Some(AimName::Earn)) => method(None).with_rule(Rule::Earn),
+        (None, Some(AimName::Find)) => method(None).with_rule(Rule::Find),
+        (None, None) => method(None),
+    }
 }
 
 /// The same name in the library's words.

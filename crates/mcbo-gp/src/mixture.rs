@@ -4,7 +4,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::fit::{FitOptions, fit_map, slice_moves};
-use crate::{Gp, GpError, GpSpec, Kernel, Laplace, Prediction, Rows, Scratch};
+use crate::{Gp, GpError, GpSpec, Kernel, Laplace, Likelihood, Prediction, Rows, Scratch};
 
 /// The hyper-parameters of one member of a set, as they are kept from one round to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,7 +100,10 @@ const ROWS_FOR_FITTING: usize = 200;
 const MOST_ROWS: usize = 10_000;
 
 /// Rows that samples find their first place on; the moves of this and later rounds, on more rows, take them on from there.
-const ROWS_FOR_STARTING: usize = 100;
+const ROWS_FOR_STARTING: usize = 150;
+
+/// Draws of hyper-parameters whose log density is this far below that of the mode are no draws from the posterior.
+const FAR_BELOW: f64 = 12.0;
 
 /// With fewer rows than this the posterior of hyper-parameters has several modes and is not normal, and the likelihood is cheap.
 const FEW_ROWS: usize = 40;
@@ -324,6 +327,14 @@ fn sample_members(
                 let spec = with_kernel(spec, &form.kernel);
                 for _ in 0..places {
                     let mut theta = laplace.draw(&spec, rng);
+                    // Where the posterior is narrow and bent a normal draw can miss it by far: then the mode is the place to
+                    // begin from.
+                    let mut likelihood = Likelihood::new(&spec, rows);
+                    let density = |theta: &[f64]| likelihood.log_density_of_logs(theta, &mut []);
+                    let [drawn, mode] = [&theta, &laplace.mode].map(|at| at.as_slice()).map(density);
+                    if mode.is_ok_and(|mode| drawn.map_or(true, |drawn| drawn < mode - FAR_BELOW)) {
+                        theta.copy_from_slice(&laplace.mode);
+                    }
                     slice_moves(&spec, rows, &mut theta, sampling.burn_in, rng)?;
                     let weight = share / places as f64;
                     members.push(Member { kernel: form.kernel.clone(), theta, weight });
@@ -361,9 +372,12 @@ fn weigh<'a>(
     for &form in forms {
         let own = with_kernel(spec, &form.kernel);
         let start = warm.iter().find(|member| member.kernel == form.kernel);
-        // Where rows are few, modes are many and climbs are cheap.
-        let starts = if rows.len() < FEW_ROWS { 2 } else { usize::from(start.is_none()) };
-        let options = FitOptions { starts, evaluations: 30 };
+        // Where rows are few, modes are many and climbs are cheap; without a place to begin from the way is long.
+        let options = match start {
+            Some(_) if rows.len() >= FEW_ROWS => FitOptions { starts: 0, evaluations: 30 },
+            Some(_) => FitOptions { starts: 2, evaluations: 30 },
+            None => FitOptions { starts: 2, evaluations: 80 },
+        };
         match Laplace::mode(&own, rows, start.map(|member| member.theta.as_slice()), options, rng) {
             Ok(laplace) => weighed.push((form, laplace, 0.0)),
             Err(error) => failure = Some(error),

@@ -328,3 +328,26 @@ fn forms_are_found_and_stay_deterministic() {
     assert_eq!(weighing.forms[0].0, forms[3].kernel);
     assert!(weighing.forms[0].1 > 0.95, "{weighing:?}");
 }
+
+/// Of outputs that are all 0 the likelihood is the determinant alone; of one row everything is a fraction.
+#[test]
+fn information_agrees_with_its_definition() {
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let spec = GpSpec { mean: Mean::Fixed(0.0), ..spec("se(0) + matern52(1)", 2, 1, Noise::Fixed(0.2)) };
+    let theta = random_theta(&spec, &mut rng);
+    let mut rows = Rows::new(2);
+    for _ in 0..9 {
+        rows.push(&[rng.random(), rng.random()], 0.0).expect("a row");
+    }
+    let gp = Gp::condition(&spec, &theta, rows).expect("a posterior");
+    let (gain, norm) = gp.information();
+    let expected = -gp.log_marginal() - 4.5 * (std::f64::consts::TAU * 0.2).ln();
+    assert!((gain - expected).abs() < 1e-10 && norm == 0.0, "{gain} {expected} {norm}");
+    let mut rows = Rows::new(2);
+    rows.push(&[0.1, 0.4], 1.5).expect("a row");
+    let gp = Gp::condition(&spec, &theta, rows).expect("a posterior");
+    let variance = theta[0].exp() + theta[2].exp();
+    let (gain, norm) = gp.information();
+    assert!((gain - 0.5 * (1.0 + variance / 0.2).ln()).abs() < 1e-12, "{gain}");
+    assert!((norm - variance.sqrt() * 1.5 / (variance + 0.2)).abs() < 1e-12, "{norm}");
+}

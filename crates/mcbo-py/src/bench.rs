@@ -64,7 +64,7 @@ fn taker(strategy: &Bound<'_, PyAny>, preset: Option<&str>, beta: Option<f64>) -
         return Ok(Taker::Method(name.parse().map_err(Fault::Bench)?));
     }
     let preset = preset.unwrap_or("default").to_owned();
-    let options = StrategyOptions { strategy: name.clone(), preset, beta };
+    let options = StrategyOptions { strategy: name.clone(), preset, beta, aim: None };
     let found = method(&options).map_err(|reason| Fault::Strategy(format!("strategy {name:?}: {reason}")))?;
     Ok(Taker::Method(found))
 }

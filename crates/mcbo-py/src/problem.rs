@@ -63,6 +63,12 @@ impl Problem {
         self.inner.direction() == Direction::Maximize
     }
 
+    /// What the trials are for.
+    #[getter]
+    fn aim(&self) -> &'static str {
+        self.inner.aim().name()
+    }
+
     /// What is odd without being wrong.
     #[getter]
     fn warnings(&self) -> Vec<String> {

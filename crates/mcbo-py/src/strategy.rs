@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcbo_bench::{Method, Preset, StrategyName};
+use mcbo_bench::{Method, Preset, Rule, StrategyName};
 use mcbo_core::{Context, Data, Intervention, Mcbo, Strategy, SuggestError, Suggestion};
 use mcbo_store::{Strategies, StrategyOptions};
 use numpy::ndarray::Array2;
@@ -33,7 +33,20 @@ pub fn method(options: &StrategyOptions) -> Result<Method, String> {
         Some(beta) if !beta.is_finite() || beta < 0.0 => {
             Err(format!("β is {beta}; hint: it is a finite number, at least 0"))
         }
-        beta => Ok(Method::new(name, preset, beta)),
+        beta => {
+            let method = Method::new(name, preset, beta);
+            match options.aim.as_deref() {
+                None => Ok(method),
+                Some(_) if name != StrategyName::Mcbo => {
+                    Err("only mcbo goes by an aim; hint: leave it out".into())
+                }
+                Some(aim) => {
+                    let rule = Rule::named(aim);
+                    let unknown = || format!("the aim {aim:?} is unknown; hint: earn or find");
+                    Ok(method.with_rule(rule.ok_or_else(unknown)?))
+                }
+            }
+        }
     }
 }
 

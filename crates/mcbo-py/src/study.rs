@@ -23,8 +23,8 @@ use crate::{best, rows};
 /// More trials than anyone asks for at once.
 const MOST: usize = 10_000;
 
-/// The settings of a study: strategy, preset, β, seed, trials of the initial design.
-type Settings = (String, String, Option<f64>, u64, usize);
+/// The settings of a study: strategy, preset, β, aim, seed, trials of the initial design.
+type Settings = (String, String, Option<f64>, Option<String>, u64, usize);
 
 /// A study, in memory or in a store.
 #[pyclass(frozen, module = "mcbo._mcbo")]
@@ -105,17 +105,18 @@ impl Study {
 impl Study {
     /// A study that lasts as long as the object.
     #[staticmethod]
-    #[pyo3(signature = (problem, strategy, preset, beta, seed, initial))]
+    #[pyo3(signature = (problem, strategy, preset, beta, aim, seed, initial))]
     fn in_memory(
         problem: &Problem,
         #[pyo3(from_py_with = strategy)] strategy: (String, Known),
         preset: String,
         beta: Option<f64>,
+        aim: Option<String>,
         seed: u64,
         initial: Option<usize>,
     ) -> PyResult<Self> {
         let (name, known) = strategy;
-        let options = StrategyOptions { strategy: name, preset, beta };
+        let options = StrategyOptions { strategy: name, preset, beta, aim };
         let wrong = |reason| Fault::Store(StoreError::Strategy { name: options.strategy.clone(), reason });
         let initial = initial.unwrap_or_else(|| default_initial(&problem.inner));
         let proposes = known.strategy(&options).map_err(wrong)?;
@@ -128,7 +129,7 @@ impl Study {
 
     /// A new study in a store, from the text of its problem; with `exist_ok` the one that is there.
     #[staticmethod]
-    #[pyo3(signature = (url, name, problem, strategy, preset, beta, seed, initial, exist_ok))]
+    #[pyo3(signature = (url, name, problem, strategy, preset, beta, aim, seed, initial, exist_ok))]
     #[allow(clippy::too_many_arguments)]
     fn create(
         py: Python<'_>,
@@ -138,12 +139,13 @@ impl Study {
         #[pyo3(from_py_with = strategy)] strategy: (String, Known),
         preset: String,
         beta: Option<f64>,
+        aim: Option<String>,
         seed: u64,
         initial: Option<usize>,
         exist_ok: bool,
     ) -> PyResult<Self> {
         let (strategy, known) = strategy;
-        let options = Options { strategy: StrategyOptions { strategy, preset, beta }, seed, initial };
+        let options = Options { strategy: StrategyOptions { strategy, preset, beta, aim }, seed, initial };
         let made = alone(py, || {
             let store = Store::open(&url)?.with_strategies(known.clone());
             match store.create(&name, &problem, &options) {
@@ -171,8 +173,8 @@ impl Study {
 
     /// Strategy, preset, β, seed and the trials of the initial design.
     fn settings(&self) -> Settings {
-        let StrategyOptions { strategy, preset, beta } = self.options.clone();
-        (strategy, preset, beta, self.seed, self.initial)
+        let StrategyOptions { strategy, preset, beta, aim } = self.options.clone();
+        (strategy, preset, beta, aim, self.seed, self.initial)
     }
 
     /// The next trials; without a worker new ones, or those that nobody has.

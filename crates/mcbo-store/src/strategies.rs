@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Mcbo, Random, Strategy};
+use mcbo_core::{Aim, Exploration, Mcbo, Random, Strategy};
 use serde::{Deserialize, Serialize};
 
 /// A strategy and its settings, as names and numbers that can be stored.
@@ -14,12 +14,15 @@ pub struct StrategyOptions {
     pub preset: String,
     /// The width of its confidence band, if it is fixed.
     pub beta: Option<f64>,
+    /// What MCBO goes by where no width is fixed, if it is not the problem's aim: `earn`, `find` or `theory`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aim: Option<String>,
 }
 
 impl Default for StrategyOptions {
     /// MCBO as it is by default.
     fn default() -> Self {
-        Self { strategy: "mcbo".into(), preset: "default".into(), beta: None }
+        Self { strategy: "mcbo".into(), preset: "default".into(), beta: None, aim: None }
     }
 }
 
@@ -77,11 +80,15 @@ fn mcbo(options: &StrategyOptions) -> Result<Mcbo, String> {
         "paper" => Mcbo::paper(),
         other => return Err(format!("the preset {other:?} is unknown; hint: default or paper")),
     };
-    match options.beta {
-        Some(beta) if !beta.is_finite() || beta < 0.0 => {
+    match (options.beta, options.aim.as_deref()) {
+        (Some(beta), _) if !beta.is_finite() || beta < 0.0 => {
             Err(format!("β is {beta}; hint: it is a finite number, at least 0"))
         }
-        Some(beta) => Ok(mcbo.with_beta(beta)),
-        None => Ok(mcbo),
+        (Some(beta), _) => Ok(mcbo.with_beta(beta)),
+        (None, Some("theory")) => Ok(Mcbo { exploration: Exploration::Theory, ..mcbo }),
+        (None, Some(aim)) => {
+            aim.parse::<Aim>().map(|aim| mcbo.with_aim(aim)).map_err(|error| error.to_string())
+        }
+        (None, None) => Ok(mcbo),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use mcbo_bench::Shard;
 
-use super::{Preset, StrategyName, beta, threads};
+use super::{AimName, Preset, StrategyName, Width, threads, width};
 
 /// `mcbo bench`
 #[derive(Debug, Args)]
@@ -58,9 +58,12 @@ pub struct BenchRun {
     /// Strategies, joined by commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "mcbo")]
     pub strategy: Vec<StrategyName>,
-    /// Widths of the confidence band, joined by commas; each is a run of its own
-    #[arg(long, value_name = "B", value_delimiter = ',', value_parser = beta, allow_negative_numbers = true)]
-    pub beta: Vec<f64>,
+    /// What the experiments are for [default: what the task says, else earn]
+    #[arg(long, value_enum, conflicts_with = "beta")]
+    pub aim: Option<AimName>,
+    /// Widths of the confidence band, joined by commas; each is a run of its own. `theory` is that of the paper's theorem
+    #[arg(long, value_name = "B", value_delimiter = ',', value_parser = width, allow_negative_numbers = true)]
+    pub beta: Vec<Width>,
     /// Settings of the model
     #[arg(long, value_enum, default_value_t = Preset::Default)]
     pub preset: Preset,

@@ -101,7 +101,7 @@ fn in_memory(arguments: &Run, problem: Problem, options: &Options) -> Study {
     let chooser = &arguments.chooser;
     let (name, preset) =
         (chooser.strategy.unwrap_or(StrategyName::Mcbo), chooser.preset.unwrap_or(Preset::Default));
-    let method = strategies::method(name, preset, chooser.beta);
+    let method = strategies::method(name, preset, chooser.beta, chooser.aim);
     let strategy: Arc<dyn Strategy> = method.build().into();
     let study = Study::with_strategy(problem, strategy, options.seed).advisor(method.mcbo());
     match options.initial {
@@ -126,7 +126,11 @@ fn agreeing(mut study: StoredStudy, arguments: &Run, text: Option<&String>) -> R
     let differs = [
         ("--strategy", chooser.strategy.is_some() && asked.strategy.strategy != status.strategy.strategy),
         ("--preset", chooser.preset.is_some() && asked.strategy.preset != status.strategy.preset),
-        ("--beta", chooser.beta.is_some() && chooser.beta != status.strategy.beta),
+        ("--beta", chooser.beta.is_some() && asked.strategy.beta != status.strategy.beta),
+        (
+            "--aim",
+            (chooser.aim.is_some() || chooser.beta.is_some()) && asked.strategy.aim != status.strategy.aim,
+        ),
         ("--seed", chooser.seed.is_some_and(|seed| seed != status.seed)),
         ("--initial", chooser.initial.is_some_and(|initial| initial != status.initial)),
     ];

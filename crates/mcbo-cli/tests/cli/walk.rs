@@ -33,7 +33,7 @@ fn calls(page: &str) -> Vec<(String, String)> {
 /// Processors differ in the last bit of a sum, and a model turns that into other digits; words must be the same.
 fn words(text: &str) -> Vec<String> {
     let mask = |word: &str| {
-        let is_number = |piece: &str| piece.trim_matches(['.', ',', ':']).parse::<f64>().is_ok();
+        let is_number = |piece: &str| piece.trim_matches(['.', ',', ':', ';']).parse::<f64>().is_ok();
         let mut masked = String::new();
         for piece in word.split_inclusive(['=', '"', ':', ',', '{', '}']) {
             let (body, end) = piece.split_at(piece.trim_end_matches(['=', '"', ':', ',', '{', '}']).len());

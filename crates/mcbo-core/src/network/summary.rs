@@ -256,17 +256,16 @@ mod tests {
         let problem = Problem::builder("p")
             .action("a", [0.0, 1.0])
             .node("root", |n| n)
-            .node("x", |n| {
-                n.parents(["root"]).actions(["a"]).kernel(&"se + linear".parse().expect("a kernel"))
-            })
+            .node("x", |n| n.parents(["root"]).actions(["a"]).kernel("se + linear"))
             .node("y", |n| n.parents(["x"]))
             .maximize("y")
             .build()
             .expect("a problem");
         let network = fit(&problem, &Data::new(), &ModelSettings::paper());
         let forms: Vec<String> = network.summaries(&problem).into_iter().map(|s| s.form).collect();
-        assert_eq!(forms, ["a constant", "se + linear", "matern52"]);
-        assert_eq!(network.form(&problem, 1, 0).as_deref(), Some("se + linear"));
+        let both = "one surface in root and a, plus a plane in root and a";
+        assert_eq!(forms, ["a constant", both, "a curve in x"]);
+        assert_eq!(network.form(&problem, 1, 0).as_deref(), Some(both));
         assert_eq!(network.form(&problem, 1, 1), None);
     }
 }

@@ -253,3 +253,95 @@ impl Strategy for Mcbo {
         Ok(self.recommend(context, Criterion::default(), rng)?.intervention)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::testing::{check_gradients, settings, system};
+    use super::*;
+    use crate::network::{Batch, Workspace};
+    use crate::search::enumerate;
+    use crate::{Noise, Observation};
+
+    #[test]
+    fn shared_optimism_has_the_right_gradients() {
+        for noise in [Noise::None, Noise::Gaussian(0.1)] {
+            let (problem, data) = system(noise);
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let network =
+                Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+            for choice in enumerate(&problem, 100).expect("few choices") {
+                check_gradients(&SharedOptimism::new(&problem, &network, &choice, 0.7, 4, 3), 2);
+            }
+        }
+    }
+
+    /// With small deviations the best luck within the ball is worth as many deviations of the expected reward as the width
+    /// says, and that in the box the sum of all.
+    #[test]
+    fn the_ball_has_the_width_of_the_reward() {
+        let problem = Problem::builder("chain")
+            .action("a", [0.0, 1.0])
+            .node("x", |n| n.actions(["a"]).noise(Noise::None))
+            .node("y", |n| n.parents(["x"]).noise(Noise::None))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let mut data = Data::new();
+        for i in 0..7 {
+            let a = f64::from(i) / 6.0;
+            let intervention = Intervention { targets: Vec::new(), actions: vec![a] };
+            let x = (2.0 * a).sin();
+            data.push(&problem, Observation { intervention, values: vec![Some(x), Some(x * x + x)] })
+                .expect("an observation");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let network =
+            Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+        let choice = Choice { targets: Vec::new(), actions: vec![0] };
+        let beta = 1e-3;
+        let shared = SharedOptimism::new(&problem, &network, &choice, beta, 1, 0);
+        let (mut workspace, mut values) = (Workspace::default(), Vec::new());
+        let mut at = |eta: [f64; 2]| {
+            shared.evaluate(&[0.55, eta[0], eta[1]], &mut workspace, &mut values, &mut []);
+            values[0]
+        };
+        let mean = at([0.0, 0.0]);
+        let parts = [at([1.0, 0.0]) - mean, at([0.0, 1.0]) - mean];
+        let length = parts[0].hypot(parts[1]);
+        // A vector of any length stands for the place on the ball in its direction.
+        let best = at([3.0 * parts[0] / length, 3.0 * parts[1] / length]) - mean;
+        assert!(parts[0].abs() > 0.05 * length && parts[1].abs() > 0.05 * length, "{parts:?}");
+        assert!((best / length - 1.0).abs() < 1e-2, "{best} {length}");
+        let plan = Plan::new(&problem, &network, &choice, Optimism::Constant);
+        let noise = NoiseSamples::silent(&plan);
+        let point = [0.55, parts[0].signum()];
+        let batch = Batch { points: &point, beta, noise: &noise };
+        network.rollout(&plan, batch, &mut Workspace::default(), &mut values, &mut []);
+        let sum = parts[0].abs() + parts[1].abs();
+        assert!(((values[0] - mean) / sum - 1.0).abs() < 1e-2, "{} {sum}", values[0] - mean);
+    }
+
+    #[test]
+    fn every_rule_suggests_and_says_its_width() {
+        let (problem, data) = system(Noise::Gaussian(0.1));
+        let memory = Memory::default();
+        let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
+        let suggest = |mcbo: Mcbo| {
+            let suggestion = mcbo.suggest(&context, &mut ChaCha8Rng::seed_from_u64(4)).expect("a suggestion");
+            crate::check_intervention(&problem, &suggestion.intervention).expect("it is allowed");
+            suggestion
+        };
+        let earn = suggest(Mcbo::default());
+        assert_eq!(earn, suggest(Mcbo::default().with_aim(Aim::Earn)));
+        assert_eq!(earn.beta, Some(EARNING_WIDTH));
+        assert!(!earn.optimistic.is_empty());
+        let find = suggest(Mcbo::default().with_aim(Aim::Find));
+        assert!(find.beta.is_none() && find.acquisition.is_some_and(|gain| gain > 0.0), "{find:?}");
+        let theory = suggest(Mcbo { exploration: Exploration::Theory, ..Mcbo::default() });
+        assert!(theory.beta.is_some_and(|beta| beta > 1.0 && beta.is_finite()), "{:?}", theory.beta);
+        assert_eq!(suggest(Mcbo::default().with_beta(2.0)).beta, Some(2.0));
+    }
+}

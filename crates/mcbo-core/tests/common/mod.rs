@@ -143,12 +143,7 @@ pub fn settings(members: usize) -> ModelSettings {
         inference: if members == 1 {
             Inference::Map(FitOptions { starts: 1, evaluations: 20 })
         } else {
-            Inference::Samples {
-                count: members,
-                moves: 1,
-                burn_in: 2,
-                alternatives: vec!["se".parse().expect("a kernel")],
-            }
+            Inference::Samples(mcbo_core::Sampling { count: members, moves: 1, burn_in: 2 })
         },
         priors: PriorPreset::DimensionScaled,
         scaling: ParentScaling::Declared,

@@ -35,6 +35,8 @@ class Problem:
     @property
     def maximize(self) -> bool: ...
     @property
+    def aim(self) -> str: ...
+    @property
     def warnings(self) -> list[str]: ...
     @property
     def slots(self) -> list[str]: ...
@@ -55,7 +57,13 @@ class Problem:
 class Study:
     @staticmethod
     def in_memory(
-        problem: Problem, strategy: object, preset: str, beta: float | None, seed: int, initial: int | None
+        problem: Problem,
+        strategy: object,
+        preset: str,
+        beta: float | None,
+        aim: str | None,
+        seed: int,
+        initial: int | None,
     ) -> Study: ...
     @staticmethod
     def create(
@@ -65,13 +73,14 @@ class Study:
         strategy: object,
         preset: str,
         beta: float | None,
+        aim: str | None,
         seed: int,
         initial: int | None,
         exist_ok: bool,
     ) -> Study: ...
     @staticmethod
     def open(url: str, name: str, strategy: object | None) -> Study: ...
-    def settings(self) -> tuple[str, str, float | None, int, int]: ...
+    def settings(self) -> tuple[str, str, float | None, str | None, int, int]: ...
     def ask(self, count: int, worker: str | None) -> list[dict[str, Any]]: ...
     def tell(self, number: int, values: object, worker: str | None) -> None: ...
     def fail(self, number: int, reason: str) -> None: ...

@@ -86,6 +86,7 @@ class Problem:
         graph: nx.DiGraph[Any] | None = None,
         maximize: str | None = None,
         minimize: str | None = None,
+        aim: str | None = None,
         name: str | None = None,
         constraints: Mapping[str, Any] | None = None,
         simulator: Mapping[str, Any] | None = None,
@@ -94,6 +95,7 @@ class Problem:
             "name": name,
             "maximize": maximize,
             "minimize": minimize,
+            "aim": aim,
             "nodes": _nodes(nodes, graph),
             "actions": {key: _action(value) for key, value in _mapping(actions, "actions").items()},
             "constraints": constraints,
@@ -141,6 +143,7 @@ class Problem:
         shape: dict[str, Any] = {
             "name": self.name,
             "maximize" if self.maximize else "minimize": self.reward,
+            "aim": None if self.aim == "earn" else self.aim,
             "nodes": {fields["name"]: _fields(fields) for fields in self._raw.nodes()},
             "actions": {name: {"range": span, "neutral": neutral} for name, span, neutral in self._raw.actions()},
             "constraints": self._raw.constraints(),
@@ -172,6 +175,11 @@ class Problem:
     def maximize(self) -> bool:
         """Whether large rewards are good."""
         return self._raw.maximize
+
+    @property
+    def aim(self) -> str:
+        """What the trials are for: to ``"earn"`` (every trial counts) or to ``"find"`` (only the recommendation does)."""
+        return self._raw.aim
 
     @property
     def slots(self) -> list[str]:
@@ -243,6 +251,7 @@ class Problem:
             self.name,
             self.reward,
             self.maximize,
+            self.aim,
             nodes,
             sorted(self._raw.actions()),
             self._raw.constraints(),

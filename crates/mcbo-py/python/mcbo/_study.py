@@ -219,12 +219,13 @@ class Study:
     def status(self) -> Status:
         """Where the study stands."""
         trials, pending, complete, failed, created, changed = self._raw.counts()
-        strategy, preset, beta, seed, initial = self._raw.settings()
+        strategy, preset, beta, aim, seed, initial = self._raw.settings()
         return Status(
             name=self._name,
             strategy=strategy,
             preset=preset,
             beta=beta,
+            aim=aim,
             seed=seed,
             initial=initial,
             trials=trials,
@@ -301,7 +302,8 @@ def create_study(
     storage: str | None = None,
     strategy: str | Strategy = "mcbo",
     preset: Literal["default", "paper"] = "default",
-    beta: float | None = None,
+    beta: float | Literal["theory"] | None = None,
+    aim: Literal["earn", "find"] | None = None,
     seed: int = 0,
     initial: int | None = None,
     load_if_exists: bool = False,
@@ -311,20 +313,28 @@ def create_study(
     Without ``storage`` it lasts as long as the object. Storages are ``sqlite:///folder/studies.sqlite`` and
     ``postgresql://user@host/database``; studies there have names, and any number of programs can work on one at once.
     ``strategy`` is a name (``mcbo eifn cbo ucb ei random ...``) or an object of one's own (:mod:`mcbo.strategy`),
-    ``initial`` the number of trials before it decides. The same problem, data and seed give the same suggestions, to
+    ``initial`` the number of trials before it decides. ``aim`` says what the trials are for, if the problem does not:
+    to ``"earn"`` (every trial counts) or to ``"find"`` (only the final recommendation does); ``beta`` fixes the width of
+    the confidence band instead, ``"theory"`` at that of the paper's theorem. The same problem, data and seed give the same suggestions, to
     the bit, on the command line and in Rust too.
     """
     if not isinstance(problem, Problem):
         raise DataError(f"the problem is of type {type(problem).__name__}; hint: make it a mcbo.Problem")
+    if aim is not None and beta is not None:
+        raise DataError("both aim and beta are given; hint: a fixed width has no aim, leave out one of them")
     own = None if isinstance(strategy, str) else strategy
+    rule = "theory" if beta == "theory" else aim
+    width = None if isinstance(beta, str) else beta
+    if isinstance(beta, str) and beta != "theory":
+        raise DataError(f"beta is {beta!r}; hint: a number, or 'theory'")
     if storage is None:
         if load_if_exists:
             raise DataError("load_if_exists needs a storage; hint: a study in memory is never there already")
-        raw = _mcbo.Study.in_memory(problem._raw, strategy, preset, beta, seed, initial)
+        raw = _mcbo.Study.in_memory(problem._raw, strategy, preset, width, rule, seed, initial)
         return Study(raw, name, None, problem, own)
     chosen = name if name is not None else problem.name
     text = problem.to_toml()
-    raw = _mcbo.Study.create(storage, chosen, text, strategy, preset, beta, seed, initial, load_if_exists)
+    raw = _mcbo.Study.create(storage, chosen, text, strategy, preset, width, rule, seed, initial, load_if_exists)
     return Study(raw, chosen, storage, None, own)
 
 

@@ -182,6 +182,8 @@ class Status:
     preset: str
     #: The width of the confidence band, if it is fixed.
     beta: float | None
+    #: What the trials are for, if it was said beside the problem; ``theory`` for the width of the paper's theorem.
+    aim: str | None
     #: The seed of its random numbers.
     seed: int
     #: Trials of the initial design.

@@ -13,7 +13,7 @@ use mcbo_bench::{
 use super::folder::{Call, Folder};
 use super::sweep::{Outcome, bar, sweep};
 use super::task;
-use crate::cli::{BenchDiff, BenchPaper, BenchReport, BenchRun, Suite};
+use crate::cli::{BenchDiff, BenchPaper, BenchReport, BenchRun, Suite, Width};
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::{plain as short, rough};
@@ -101,9 +101,9 @@ fn entrants(arguments: &BenchRun) -> Vec<Entrant> {
     let mut methods = Vec::new();
     for &name in &arguments.strategy {
         let given = arguments.beta.iter().copied().map(Some);
-        let widths: Vec<Option<f64>> = if arguments.beta.is_empty() { vec![None] } else { given.collect() };
+        let widths: Vec<Option<Width>> = if arguments.beta.is_empty() { vec![None] } else { given.collect() };
         for beta in widths {
-            let method = strategies::method(name, arguments.preset, beta);
+            let method = strategies::method(name, arguments.preset, beta, arguments.aim);
             // A strategy without a band is the same for all widths.
             if !methods.contains(&method) {
                 methods.push(method);

@@ -29,7 +29,7 @@ fn components_and_kernels() {
         "[nodes.soil]",
         "[nodes.soil]\nkernel = \"matern5\"",
         &[
-            "6: [matern5] `kernel` of node `soil`: `matern5` is not a kernel | join matern52, matern32, se and linear with + and *",
+            "6: [matern5] `kernel` of node `soil`: `matern5` is not a kernel | join matern52, matern32, se, linear and cosine with + and *, as in se(dose) * linear(soil)",
         ],
     );
     replaced(

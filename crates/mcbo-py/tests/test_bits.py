@@ -64,7 +64,9 @@ def test_same_recommendation_as_the_command_line(command: Path, tmp_path: Path) 
     assert dict(ours.actions) == shown["intervention"]["actions"]
     assert ours.reward._asdict() == shown["reward"]
     assert ours.certificate.gap == theirs["certificate"]["gap"]
-    predicted = {name: forecast._asdict() for name, forecast in ours.predicted.items() if not isinstance(forecast, list)}
+    predicted = {
+        name: forecast._asdict() for name, forecast in ours.predicted.items() if not isinstance(forecast, list)
+    }
     assert predicted == shown["predicted"]
     assert study.model.forecast(ours) == ours.predicted
     assert [vars(node) for node in study.model.nodes.values()] == theirs["nodes"]

@@ -20,7 +20,9 @@ def test_predict_goes_through_the_data(told: mcbo.Study) -> None:
 
 def test_nodes_say_what_they_foretell(greenhouse: mcbo.Problem) -> None:
     study = mcbo.create_study(greenhouse, seed=1)
-    study.add_trials([{"water": 1.0, "moisture": 0.35, "growth": 0.94}, {"water": 5.0, "moisture": 0.55, "growth": 0.99}])
+    study.add_trials(
+        [{"water": 1.0, "moisture": 0.35, "growth": 0.94}, {"water": 5.0, "moisture": 0.55, "growth": 0.99}]
+    )
     assert [node.explained for node in study.model.nodes.values()] == [None, None]
     study.add_trials([{"water": float(water), "moisture": 0.3 + 0.05 * water} for water in range(6, 10)])
     node = study.model.nodes["moisture"]

@@ -9,6 +9,8 @@ use crate::prior::standard_normal;
 use crate::spec::{Layout, LeafKind};
 use crate::{GpError, GpSpec, Likelihood, Rows};
 
+/// How much shorter than typical the lengthscales of one start are, in logarithms.
+const SHORTER: f64 = 1.6;
 /// Step of the differences that the curvature is made of, in the logarithms of the parameters.
 const STEP: f64 = 1e-3;
 /// The least curvature: no prior is wider than this, so less is a saddle or the edge of what is allowed.
@@ -64,6 +66,14 @@ impl Laplace {
         let layout = Layout::new(spec);
         let mut likelihood = Likelihood::new(spec, rows);
         let mut starts = Starts::new(spec, warm, options.starts, rng);
+        if options.starts > 0 {
+            // Wiggles and noise explain the same rows: one start on the side of the wiggles.
+            let mut short = layout.at_priors(&spec.priors, |prior| prior.typical());
+            for leaf in &layout.leaves {
+                short[leaf.lengthscales.clone()].iter_mut().for_each(|l| *l -= SHORTER);
+            }
+            starts.0.push(short);
+        }
         if layout.leaves.iter().any(|leaf| leaf.kind == LeafKind::Cosine) {
             starts.0.extend(best_periods(&layout, &starts.0, &mut likelihood));
         }

@@ -74,13 +74,18 @@ pub(super) fn describe_form(problem: &Problem, node: usize, set: &GpSet) -> Stri
         None => set.members().iter().for_each(|(weight, gp)| add(&gp.spec().kernel, *weight)),
     }
     forms.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let mut said = forms.into_iter().enumerate().filter(|(place, (_, w))| *place == 0 || *w >= WORTH_A_WORD);
-    let Some((_, (first, weight))) = said.next() else { return String::new() };
-    if weight > 1.0 - WORTH_A_WORD {
-        return first;
+    let Some((first, weight)) = forms.first() else { return String::new() };
+    if *weight > 1.0 - WORTH_A_WORD {
+        return first.clone();
     }
-    let others: String = said.map(|(_, (words, weight))| format!("; or {words} ({weight:.2})")).collect();
-    format!("{first} (weight {weight:.2}){others}")
+    let second = forms.get(1).filter(|(_, weight)| *weight >= WORTH_A_WORD);
+    let left = 1.0 - weight - second.map_or(0.0, |(_, weight)| *weight);
+    let mut text = format!("{first} (weight {weight:.2})");
+    text.extend(second.map(|(words, weight)| format!("; or {words} ({weight:.2})")));
+    if left >= WORTH_A_WORD {
+        text.push_str(&format!("; or others ({left:.2})"));
+    }
+    text
 }
 
 /// A covariance in words, its inputs by name.

@@ -178,7 +178,7 @@ class Problem:
 
     @property
     def aim(self) -> str:
-        """What the trials are for: to ``"earn"`` (every trial counts) or to ``"find"`` (only the recommendation does)."""
+        """What the trials are for: to ``"earn"`` (every trial counts) or to ``"find"`` (only the recommendation)."""
         return self._raw.aim
 
     @property

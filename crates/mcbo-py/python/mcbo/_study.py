@@ -314,9 +314,9 @@ def create_study(
     ``postgresql://user@host/database``; studies there have names, and any number of programs can work on one at once.
     ``strategy`` is a name (``mcbo eifn cbo ucb ei random ...``) or an object of one's own (:mod:`mcbo.strategy`),
     ``initial`` the number of trials before it decides. ``aim`` says what the trials are for, if the problem does not:
-    to ``"earn"`` (every trial counts) or to ``"find"`` (only the final recommendation does); ``beta`` fixes the width of
-    the confidence band instead, ``"theory"`` at that of the paper's theorem. The same problem, data and seed give the same suggestions, to
-    the bit, on the command line and in Rust too.
+    to ``"earn"`` (every trial counts) or to ``"find"`` (only the final recommendation does). ``beta`` fixes the width
+    of the confidence band instead, ``"theory"`` at that of the paper's theorem. The same problem, data and seed give
+    the same suggestions, to the bit, on the command line and in Rust too.
     """
     if not isinstance(problem, Problem):
         raise DataError(f"the problem is of type {type(problem).__name__}; hint: make it a mcbo.Problem")

@@ -201,3 +201,38 @@ def test_a_problem_can_be_mended(greenhouse: mcbo.Problem, tmp_path: Path) -> No
             study.change_problem(gone)
         assert study.problem == wide
     assert mcbo.load_study("s", url).problem == wide
+
+
+def test_aims(make: Make, greenhouse: mcbo.Problem) -> None:
+    assert greenhouse.aim == "earn"
+    study = make(greenhouse, seed=1, aim="find")
+    assert study.status.aim == "find"
+    for _ in range(4):
+        study.tell(trial := study.ask(), grow(trial))
+    assert study.ask().beta is None, "improvements have no width"
+    theory = make(greenhouse, seed=1, beta="theory")
+    assert theory.status.aim == "theory"
+    for _ in range(4):
+        theory.tell(trial := theory.ask(), grow(trial))
+    beta = theory.ask().beta
+    assert beta is not None
+    assert beta > 1
+    shape = {**greenhouse.to_dict(), "aim": "find"}
+    assert mcbo.Problem.from_toml(mcbo.Problem.from_dict(shape).to_toml()).aim == "find"
+    for wrong in (
+        {"aim": "win"},
+        {"aim": "find", "strategy": "random"},
+        {"aim": "find", "beta": 1.0},
+        {"beta": "wide"},
+    ):
+        with pytest.raises(mcbo.McboError):
+            make(greenhouse, **wrong)
+
+
+def test_kernels_name_their_inputs() -> None:
+    nodes = {"x": {"actions": ["a"]}, "y": {"parents": ["x"], "actions": ["b"], "kernel": "se(b) * linear(x)"}}
+    problem = mcbo.Problem(nodes=nodes, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
+    assert problem.to_dict()["nodes"]["y"]["kernel"] == "se(b) * linear(x)"
+    nodes["y"]["kernel"] = "se(c)"
+    with pytest.raises(mcbo.ProblemError, match="not an input"):
+        mcbo.Problem(nodes=nodes, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")

@@ -109,6 +109,10 @@ fn reason(study: &Study, suggestion: &Suggestion) -> String {
                 value(acquisition)
             ));
         }
+        (Some(gain), None) if suggestion.strategy == "mcbo" && gain > 0.0 => text.push_str(&format!(
+            " here. Of all interventions it promises to better what would be recommended now the most, by {} on average.",
+            format.show(gain)
+        )),
         _ => text.push_str(&format!(" here, and {} finds nothing more worth trying.", suggestion.strategy)),
     }
     if let Some((trial, reward)) = best {

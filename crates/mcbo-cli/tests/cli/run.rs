@@ -149,3 +149,21 @@ fn options_that_make_no_sense_are_refused() {
     let done = mcbo(&["run", "clinic.toml", "--timeout", "1"]).with_code(2);
     assert!(done.stderr.contains("--exec <CMD>"), "{}", done.stderr);
 }
+
+#[test]
+fn what_experiments_are_for_is_said_without_a_number() {
+    let beta = |options: &[&str]| {
+        let done =
+            mcbo(&[&["run", "nitrogen.toml", "--rounds", "1", "--json"], options].concat()).with_code(0);
+        let trials = done.json();
+        let trial = trials.iter().rev().find(|line| line["strategy"] == "mcbo").cloned();
+        trial.expect("a round of mcbo")["beta"].clone()
+    };
+    assert_eq!(beta(&[]), beta(&["--aim", "earn"]));
+    assert_eq!(beta(&["--aim", "find"]), Value::Null, "improvements have no width");
+    assert!(beta(&["--beta", "theory"]).as_f64().is_some_and(|beta| beta > 1.0));
+    assert_eq!(beta(&["--beta", "0.7"]), json!(0.7));
+    mcbo(&["run", "nitrogen.toml", "--aim", "find", "--beta", "1"]).with_code(2);
+    let done = mcbo(&["run", "nitrogen.toml", "--aim", "find", "--strategy", "random"]).with_code(2);
+    assert!(done.stderr.contains("hint: leave out --aim"), "{}", done.stderr);
+}

@@ -210,7 +210,7 @@ def test_aims(make: Make, greenhouse: mcbo.Problem) -> None:
     for _ in range(4):
         study.tell(trial := study.ask(), grow(trial))
     assert study.ask().beta is None, "improvements have no width"
-    theory = make(greenhouse, seed=1, beta="theory")
+    theory = mcbo.create_study(greenhouse, seed=1, beta="theory")
     assert theory.status.aim == "theory"
     for _ in range(4):
         theory.tell(trial := theory.ask(), grow(trial))
@@ -226,13 +226,14 @@ def test_aims(make: Make, greenhouse: mcbo.Problem) -> None:
         {"beta": "wide"},
     ):
         with pytest.raises(mcbo.McboError):
-            make(greenhouse, **wrong)
+            mcbo.create_study(greenhouse, **wrong)
 
 
 def test_kernels_name_their_inputs() -> None:
-    nodes = {"x": {"actions": ["a"]}, "y": {"parents": ["x"], "actions": ["b"], "kernel": "se(b) * linear(x)"}}
-    problem = mcbo.Problem(nodes=nodes, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
-    assert problem.to_dict()["nodes"]["y"]["kernel"] == "se(b) * linear(x)"
-    nodes["y"]["kernel"] = "se(c)"
+    def problem(kernel: str) -> mcbo.Problem:
+        y = {"parents": ["x"], "actions": ["b"], "kernel": kernel}
+        return mcbo.Problem(nodes={"x": {"actions": ["a"]}, "y": y}, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
+
+    assert problem("se(b) * linear(x)").to_dict()["nodes"]["y"]["kernel"] == "se(b) * linear(x)"
     with pytest.raises(mcbo.ProblemError, match="not an input"):
-        mcbo.Problem(nodes=nodes, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
+        problem("se(c)")

@@ -34,6 +34,13 @@ fn components_and_kernels() {
     );
     replaced(
         "[nodes.soil]",
+        "[nodes.soil]\nkernel = \"se(rain)\"",
+        &[
+            "6: [se(rain)] `kernel` of node `soil`: `rain` is not an input of it | there are no inputs with names",
+        ],
+    );
+    replaced(
+        "[nodes.soil]",
         "[nodes.soil]\nkernel = \"se\"\nformula = \"5\"",
         &[
             "6: [se] node `soil` has both a `formula` and a `kernel` | a formula is used as it is and not learned; remove one of the two",

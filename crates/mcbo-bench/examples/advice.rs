@@ -3,8 +3,8 @@
 //! `cargo run --release -p mcbo-bench --example advice -- 20 100 > advice.csv`: seeds and rounds. Every line is one run of
 //! the default strategy at one round: what the recommendations fall short of the optimum by, and the certified gaps.
 
-use mcbo_bench::{Method, PAPER_TASKS, Preset, StrategyName, Task, run};
-use mcbo_core::{Context, Criterion, Data, Mcbo, Memory};
+use mcbo_bench::{Method, PAPER_TASKS, Task, run};
+use mcbo_core::{Context, Criterion, Data, Mcbo, Memory, Preset, StrategyName};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

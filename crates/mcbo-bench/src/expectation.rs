@@ -4,9 +4,7 @@ use std::sync::OnceLock;
 
 use mcbo_core::{Intervention, Noise, Problem, Simulator};
 use rand::SeedableRng;
-use rand::distr::{Distribution, StandardUniform};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::StandardNormal;
 
 use crate::quadrature::rule;
 
@@ -174,17 +172,9 @@ fn draw(problem: &Problem, size: usize) -> Vec<Vec<f64>> {
         for (index, node) in problem.nodes().iter().enumerate() {
             for at in problem.slot(index) {
                 row[at] = match (node.noise, rows.last()) {
-                    (Noise::None | Noise::Learn, _) => 0.0,
                     (Noise::Gaussian(_), Some(last)) if k % 2 == 1 => -last[at],
                     (Noise::Uniform([lo, hi]), Some(last)) if k % 2 == 1 => lo + hi - last[at],
-                    (Noise::Gaussian(std), _) => {
-                        let z: f64 = StandardNormal.sample(&mut rng);
-                        std * z
-                    }
-                    (Noise::Uniform([lo, hi]), _) => {
-                        let u: f64 = StandardUniform.sample(&mut rng);
-                        lo + (hi - lo) * u
-                    }
+                    (noise, _) => noise.draw(&mut rng),
                 };
             }
         }

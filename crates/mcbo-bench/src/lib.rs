@@ -33,7 +33,7 @@ pub use design::Design;
 pub use error::BenchError;
 pub use fleet::{Entrant, Job, run_all};
 pub use line::Line;
-pub use method::{Method, Preset, Rule, StrategyName};
+pub use method::Method;
 pub use metrics::{Curve, Estimate, Metric, Results, Validated};
 pub use protocol::{Feedback, Recommended, Round, RunResult, run, run_told};
 pub use suite::{EXTRA_TASKS, PAPER_BETAS, PAPER_TASKS, Shard, applies, jobs, paper_methods};

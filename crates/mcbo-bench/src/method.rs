@@ -3,77 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use mcbo_core::{
-    Aim, Cbo, Eifn, ExpectedImprovement, Exploration, Mcbo, ModelSettings, Observe, Random, Strategy, Ucb,
-};
+use mcbo_core::{Preset, Rule, Strategy, StrategyName, StrategySettings};
 
 use crate::error::BenchError;
 use crate::protocol::{Feedback, name_hash};
-
-/// The strategies by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum StrategyName {
-    /// Model-based causal Bayesian optimisation.
-    Mcbo,
-    /// Expected improvement over the network.
-    Eifn,
-    /// Causal Bayesian optimisation by do-calculus, told `E[Y]` of its interventions as in the paper.
-    Cbo,
-    /// The same, told single outcomes like everyone else.
-    CboNoisy,
-    /// Upper confidence bound of one process per target set.
-    Ucb,
-    /// Expected improvement of one process per target set.
-    Ei,
-    /// Uniformly random interventions.
-    Random,
-    /// Never intervenes.
-    Observe,
-}
-
-impl StrategyName {
-    /// All of them.
-    pub const ALL: [Self; 8] =
-        [Self::Mcbo, Self::Eifn, Self::Cbo, Self::CboNoisy, Self::Ucb, Self::Ei, Self::Random, Self::Observe];
-
-    /// The name on the command line and in files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Mcbo => "mcbo",
-            Self::Eifn => "eifn",
-            Self::Cbo => "cbo",
-            Self::CboNoisy => "cbo-noisy",
-            Self::Ucb => "ucb",
-            Self::Ei => "ei",
-            Self::Random => "random",
-            Self::Observe => "observe",
-        }
-    }
-
-    /// Whether there is a confidence band whose width can be fixed.
-    pub fn has_beta(self) -> bool {
-        matches!(self, Self::Mcbo | Self::Ucb)
-    }
-
-    /// Whether there is a model whose settings can be chosen.
-    pub fn has_model(self) -> bool {
-        !matches!(self, Self::Random | Self::Observe)
-    }
-
-    /// Whether the strategy needs nodes that can be set.
-    pub fn needs_targets(self) -> bool {
-        matches!(self, Self::Cbo | Self::CboNoisy | Self::Observe)
-    }
-}
-
-/// Settings of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Preset {
-    /// What was best over all benchmark tasks.
-    Default,
-    /// The settings of the paper's experiments.
-    Paper,
-}
 
 /// A strategy with its settings, as it takes part in a comparison.
 ///
@@ -81,7 +14,8 @@ pub enum Preset {
 /// default are written out.
 ///
 /// ```
-/// use mcbo_bench::{Method, Preset, StrategyName};
+/// use mcbo_bench::Method;
+/// use mcbo_core::{Preset, StrategyName};
 /// let method: Method = "mcbo-paper-0.5".parse()?;
 /// assert_eq!(method, Method::new(StrategyName::Mcbo, Preset::Paper, None));
 /// assert_eq!(method.label(), "MCBO β=0.5");
@@ -90,166 +24,106 @@ pub enum Preset {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Method {
-    strategy: StrategyName,
-    preset: Preset,
-    beta: Option<f64>,
-    rule: Option<Rule>,
+    settings: StrategySettings,
+    feedback: Feedback,
 }
 
-/// How MCBO explores where no width is fixed and it is not left to the problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// Every trial counts.
-    Earn,
-    /// Only the final recommendation counts.
-    Find,
-    /// The width of the paper's theorem.
-    Theory,
-}
-
-impl Rule {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Earn, Self::Find, Self::Theory];
-
-    /// The name in methods and stored options.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Earn => "earn",
-            Self::Find => "find",
-            Self::Theory => "theory",
-        }
-    }
-
-    /// The rule of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|rule| rule.as_str() == name)
-    }
-}
+/// The name of `cbo` where it is told single outcomes.
+const CBO_NOISY: &str = "cbo-noisy";
 
 impl Method {
-    /// A strategy with the settings of a preset, and with a fixed width if one is given.
+    /// A strategy with the settings of a preset, and with a fixed width if one is given. `cbo` is told `E[Y]` of its
+    /// interventions, as in the paper.
     pub fn new(strategy: StrategyName, preset: Preset, beta: Option<f64>) -> Self {
-        let preset = if strategy.has_model() { preset } else { Preset::Default };
-        let beta = match (strategy, preset) {
-            (StrategyName::Mcbo, Preset::Default) => beta,
-            (StrategyName::Mcbo | StrategyName::Ucb, _) => Some(beta.unwrap_or(0.5)),
-            _ => None,
-        };
-        Self { strategy, preset, beta, rule: None }
+        StrategySettings::new(strategy, preset, beta).into()
     }
 
-    /// The same with a rule of exploration instead of a width, for MCBO; others have none.
+    /// The same, told single outcomes whatever the strategy.
     #[must_use]
-    pub fn with_rule(self, rule: Rule) -> Self {
-        match self.strategy {
-            StrategyName::Mcbo => Self { beta: None, rule: Some(rule), ..self },
-            _ => self,
-        }
+    pub fn measured(self) -> Self {
+        Self { feedback: Feedback::Measured, ..self }
     }
 
     /// The strategy's name.
     pub fn strategy(&self) -> StrategyName {
-        self.strategy
+        self.settings.name()
     }
 
     /// The settings of its model.
     pub fn preset(&self) -> Preset {
-        self.preset
+        self.settings.preset()
     }
 
     /// The width of its confidence band, if it is fixed.
     pub fn beta(&self) -> Option<f64> {
-        self.beta
+        self.settings.beta()
+    }
+
+    /// Its place among the methods in figures and tables.
+    pub(crate) fn place(&self) -> usize {
+        2 * self.strategy() as usize + usize::from(self.is_noisy_cbo())
+    }
+
+    fn is_noisy_cbo(&self) -> bool {
+        self.strategy() == StrategyName::Cbo && self.feedback == Feedback::Measured
     }
 
     /// The name in figures and tables.
     pub fn label(&self) -> String {
-        let name = match self.strategy {
+        let name = match self.strategy() {
             StrategyName::Mcbo => "MCBO",
             StrategyName::Eifn => "EIFN",
+            StrategyName::Cbo if self.is_noisy_cbo() => "CBO (noisy feedback)",
             StrategyName::Cbo => "CBO",
-            StrategyName::CboNoisy => "CBO (noisy feedback)",
             StrategyName::Ucb => "UCB",
             StrategyName::Ei => "EI",
             StrategyName::Random => "random",
             StrategyName::Observe => "observing",
         };
-        let preset = match (self.preset, self.beta) {
-            (Preset::Default, _) if self.strategy.has_model() => " default",
+        let preset = match (self.preset(), self.beta()) {
+            (Preset::Default, _) if self.strategy().has_model() => " default",
             _ => "",
         };
-        let beta = self.beta.map_or_else(String::new, |beta| format!(" β={beta}"));
-        let rule = self.rule.map_or_else(String::new, |rule| format!(", {}", rule.as_str()));
+        let beta = self.beta().map_or_else(String::new, |beta| format!(" β={beta}"));
+        let rule = self.settings.rule().map_or_else(String::new, |rule| format!(", {}", rule.as_str()));
         format!("{name}{preset}{beta}{rule}")
     }
 
     /// The strategy itself.
     pub fn build(&self) -> Box<dyn Strategy> {
-        self.construct().0
+        self.settings.build()
     }
 
     /// Changes when a setting does: runs of other settings are not continued.
     pub fn fingerprint(&self) -> String {
-        format!("{:016x}", name_hash(&self.construct().1))
+        format!("{:016x}", name_hash(&self.settings.describe()))
     }
 
     /// What the strategy is told about its interventions.
     pub fn feedback(&self) -> Feedback {
-        match self.strategy {
+        self.feedback
+    }
+}
+
+impl From<StrategySettings> for Method {
+    fn from(settings: StrategySettings) -> Self {
+        let feedback = match settings.name() {
             StrategyName::Cbo => Feedback::Expected,
             _ => Feedback::Measured,
-        }
-    }
-
-    /// The strategy, and its settings as text.
-    fn construct(&self) -> (Box<dyn Strategy>, String) {
-        fn boxed<S: Strategy + fmt::Debug + 'static>(strategy: S) -> (Box<dyn Strategy>, String) {
-            let text = format!("{strategy:?}");
-            (Box::new(strategy), text)
-        }
-        let model = match self.preset {
-            Preset::Default => ModelSettings::default(),
-            Preset::Paper => ModelSettings::paper(),
         };
-        match self.strategy {
-            StrategyName::Mcbo => boxed(self.mcbo()),
-            StrategyName::Eifn => boxed(Eifn { model, ..Eifn::default() }),
-            StrategyName::Cbo | StrategyName::CboNoisy => boxed(Cbo { model, ..Cbo::default() }),
-            StrategyName::Ucb => {
-                let usual = Ucb::default();
-                boxed(Ucb { model, beta: self.beta.unwrap_or(usual.beta), ..usual })
-            }
-            StrategyName::Ei => boxed(ExpectedImprovement { model, ..ExpectedImprovement::default() }),
-            StrategyName::Random => boxed(Random),
-            StrategyName::Observe => boxed(Observe),
-        }
-    }
-
-    /// MCBO with the settings of this method, whatever its strategy: the model behind recommendations.
-    pub fn mcbo(&self) -> Mcbo {
-        let mcbo = match self.preset {
-            Preset::Default => Mcbo::default(),
-            Preset::Paper => Mcbo::paper(),
-        };
-        match (self.beta, self.rule) {
-            (Some(beta), _) => mcbo.with_beta(beta),
-            (None, Some(Rule::Earn)) => mcbo.with_aim(Aim::Earn),
-            (None, Some(Rule::Find)) => mcbo.with_aim(Aim::Find),
-            (None, Some(Rule::Theory)) => Mcbo { exploration: Exploration::Theory, ..mcbo },
-            (None, None) => mcbo,
-        }
+        Self { settings, feedback }
     }
 }
 
 /// The name in files: `mcbo`, `mcbo-paper-0.5`, `eifn-paper`, `random`.
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.strategy.as_str())?;
-        if self.preset == Preset::Paper {
+        f.write_str(if self.is_noisy_cbo() { CBO_NOISY } else { self.strategy().as_str() })?;
+        if self.preset() == Preset::Paper {
             f.write_str("-paper")?;
         }
-        self.beta.map_or(Ok(()), |beta| write!(f, "-{beta}"))?;
-        self.rule.map_or(Ok(()), |rule| write!(f, "-{}", rule.as_str()))
+        self.beta().map_or(Ok(()), |beta| write!(f, "-{beta}"))?;
+        self.settings.rule().map_or(Ok(()), |rule| write!(f, "-{}", rule.as_str()))
     }
 }
 
@@ -257,27 +131,31 @@ impl FromStr for Method {
     type Err = BenchError;
 
     fn from_str(text: &str) -> Result<Self, BenchError> {
-        let mut names = StrategyName::ALL;
+        let mut names = StrategyName::ALL.map(|name| (name.as_str(), name, false)).to_vec();
+        names.push((CBO_NOISY, StrategyName::Cbo, true));
         // The longest first: `cbo-noisy` before `cbo`.
-        names.sort_by_key(|name| std::cmp::Reverse(name.as_str().len()));
+        names.sort_by_key(|(name, ..)| std::cmp::Reverse(name.len()));
         let read = || {
-            let (strategy, rest) =
-                names.iter().find_map(|name| Some((*name, text.strip_prefix(name.as_str())?)))?;
+            let of = |(name, strategy, noisy): &(&str, StrategyName, bool)| {
+                Some((*strategy, *noisy, text.strip_prefix(name)?))
+            };
+            let (strategy, noisy, rest) = names.iter().find_map(of)?;
             let (preset, rest) = match rest.strip_prefix("-paper") {
                 Some(rest) => (Preset::Paper, rest),
                 None => (Preset::Default, rest),
             };
-            if let Some(rule) = rest.strip_prefix('-').and_then(Rule::named) {
-                return (strategy == StrategyName::Mcbo)
-                    .then(|| Self::new(strategy, preset, None).with_rule(rule));
+            let settings = |beta: Option<f64>| StrategySettings::new(strategy, preset, beta);
+            if let Some(rule) = rest.strip_prefix('-').and_then(|rule| rule.parse::<Rule>().ok()) {
+                return (strategy == StrategyName::Mcbo).then(|| settings(None).with_rule(rule).into());
             }
             let beta = match rest.strip_prefix('-') {
                 Some(number) => Some(number.parse::<f64>().ok().filter(|b| *b >= 0.0 && b.is_finite())?),
                 None if rest.is_empty() => None,
                 None => return None,
             };
-            let method = Self::new(strategy, preset, beta);
-            (beta.is_none() || method.beta == beta).then_some(method)
+            let method = Self::from(settings(beta));
+            let method = if noisy { method.measured() } else { method };
+            (beta.is_none() || method.beta() == beta).then_some(method)
         };
         read().ok_or_else(|| BenchError::UnknownMethod { name: text.into() })
     }
@@ -294,6 +172,7 @@ mod tests {
                 for beta in [None, Some(0.05), Some(5.0)] {
                     let method = Method::new(strategy, preset, beta);
                     assert_eq!(method.to_string().parse(), Ok(method));
+                    assert_eq!(method.measured().to_string().parse(), Ok(method.measured()));
                 }
             }
         }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::error::BenchError;
-use crate::method::{Method, Preset, StrategyName};
+use crate::method::Method;
 use crate::protocol::RunResult;
 use crate::task::Task;
+use mcbo_core::{Preset, StrategyName};
 
 /// A mean with its standard error, `s/√n`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -271,7 +272,7 @@ fn task_order(name: &str) -> (usize, String, u64) {
 
 fn method_order(name: &str) -> (usize, Preset, f64, &str) {
     match name.parse::<Method>() {
-        Ok(method) => (method.strategy() as usize, method.preset(), method.beta().unwrap_or(-1.0), name),
+        Ok(method) => (method.place(), method.preset(), method.beta().unwrap_or(-1.0), name),
         Err(_) => (usize::MAX, Preset::Default, 0.0, name),
     }
 }

@@ -3,7 +3,9 @@
 use mcbo_core::Problem;
 
 use crate::fleet::{Entrant, Job};
-use crate::method::{Method, Preset, StrategyName};
+use mcbo_core::{Preset, StrategyName};
+
+use crate::method::Method;
 use crate::task::Task;
 
 /// The nine settings of the paper.
@@ -67,15 +69,15 @@ pub fn paper_methods() -> Vec<Method> {
     for strategy in [StrategyName::Mcbo, StrategyName::Ucb] {
         methods.extend(PAPER_BETAS.map(|beta| Method::new(strategy, Preset::Paper, Some(beta))));
     }
-    for strategy in [
-        StrategyName::Eifn,
-        StrategyName::Cbo,
-        StrategyName::CboNoisy,
-        StrategyName::Ei,
-        StrategyName::Random,
-        StrategyName::Observe,
-    ] {
-        methods.push(Method::new(strategy, Preset::Paper, None));
+    for strategy in
+        [StrategyName::Eifn, StrategyName::Cbo, StrategyName::Ei, StrategyName::Random, StrategyName::Observe]
+    {
+        let method = Method::new(strategy, Preset::Paper, None);
+        methods.push(method);
+        // Where it is told more than the others, also without that.
+        if method.measured() != method {
+            methods.push(method.measured());
+        }
     }
     methods
 }

@@ -2,11 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use mcbo_core::{Expr, Intervention, Noise, Observation, Problem, Simulator};
-use rand::distr::{Distribution, StandardUniform};
+use mcbo_core::{Intervention, Noise, Observation, Problem, Simulator};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::StandardNormal;
 
 use crate::design::{self, Design};
 use crate::error::BenchError;
@@ -105,9 +103,7 @@ impl Task {
         if Self::named(name).is_ok() {
             return Err(BenchError::TakenName { name: name.into() });
         }
-        let random = |simulator: &Simulator| {
-            (0..problem.nodes().len()).any(|node| simulator.formulas(node).iter().any(Expr::is_random))
-        };
+        let random = |simulator: &Simulator| (0..problem.nodes().len()).any(|node| simulator.is_random(node));
         let samples = if problem.simulator().is_some_and(random) { OWN_SAMPLES } else { 1 };
         Self::new(name, problem, None, Expectation::Simulated(samples), Sampling::Structural)
     }
@@ -265,12 +261,12 @@ impl Task {
         let mut inputs = Vec::new();
         for &node in problem.graph().order() {
             problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
-            for (at, formula) in problem.slot(node).zip(self.simulator.formulas(node)) {
+            for (component, at) in problem.slot(node).enumerate() {
                 match self.sampling {
-                    Sampling::Structural => values[at] = formula.sample(&inputs, rng),
+                    Sampling::Structural => values[at] = self.simulator.draw(node, component, &inputs, rng),
                     Sampling::Measured => {
-                        values[at] = formula.eval(&inputs);
-                        noise[at] = draw(self.noise(node), rng);
+                        values[at] = self.simulator.formulas(node)[component].eval(&inputs);
+                        noise[at] = self.noise(node).draw(rng);
                     }
                 }
             }
@@ -303,19 +299,5 @@ impl Task {
     /// ```
     pub fn rows(&self, design: Design, seed: u64) -> Vec<Observation> {
         design::rows(self, design, seed)
-    }
-}
-
-fn draw(noise: Noise, rng: &mut dyn Rng) -> f64 {
-    match noise {
-        Noise::None | Noise::Learn => 0.0,
-        Noise::Gaussian(std) => {
-            let z: f64 = StandardNormal.sample(rng);
-            std * z
-        }
-        Noise::Uniform([lo, hi]) => {
-            let u: f64 = StandardUniform.sample(rng);
-            lo + (hi - lo) * u
-        }
     }
 }

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{soft, task};
-use mcbo_bench::{Curve, Estimate, Metric, Recommended, Results, Round, RunResult, StrategyName};
+use mcbo_bench::{Curve, Estimate, Metric, Recommended, Results, Round, RunResult};
+use mcbo_core::StrategyName;
 
 /// A run on Dropwave or Ackley with these expected rewards.
 fn made(task: &str, method: &str, seed: u64, initial: &[f64], chosen: &[f64]) -> RunResult {

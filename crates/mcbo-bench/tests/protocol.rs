@@ -345,3 +345,23 @@ fn the_bioreactor_is_best_inside_its_ranges() {
         }
     }
 }
+
+/// The noise of a node whose formula is known counts, whether or not the simulator has a line for it.
+#[test]
+fn the_noise_of_known_formulas_is_there() {
+    let problem = |noise: &str| {
+        Problem::from_toml(&format!(
+            "maximize = \"y\"\n[actions.a]\nrange = [0, 2]\n[nodes.x]\nactions = [\"a\"]\nformula = \"a\"\nnoise = {noise}\n\
+             [nodes.y]\nparents = [\"x\"]\nnoise = \"none\"\n[simulator]\ny = \"x^2\"\n"
+        ))
+        .unwrap()
+    };
+    let at = |noise: &str| {
+        let task = Task::own("own", problem(noise)).unwrap();
+        let intervention = Intervention { targets: Vec::new(), actions: vec![1.5] };
+        task.expected_reward(&intervention)
+    };
+    assert!((at("{ gaussian = 1 }") - 3.25).abs() < 0.05, "{}", at("{ gaussian = 1 }"));
+    assert!((at("{ uniform = [0, 1] }") - (2.0_f64.powi(2) + 1.0 / 12.0)).abs() < 0.05);
+    assert_eq!(at("\"none\""), 2.25);
+}

@@ -5,10 +5,12 @@ mod study;
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use mcbo_core::{OptionsError, Preset, Rule, StrategyName};
 
 pub use bench::{
-    Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Suite,
+    Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Contender, Suite,
 };
 pub use study::{
     Add, Advice, Ask, By, Doctor, Export, ExportFormat, Look, New, Plot, Storage, Studies, Tell, Update,
@@ -230,16 +232,16 @@ pub struct Run {
 #[derive(Debug, Args)]
 pub struct Chooser {
     /// Who chooses the experiments [default: mcbo]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = strategy())]
     pub strategy: Option<StrategyName>,
     /// What the experiments are for [default: what the problem file says, else earn]
-    #[arg(long, value_enum, conflicts_with = "beta")]
-    pub aim: Option<AimName>,
+    #[arg(long, value_parser = aim(), conflicts_with = "beta")]
+    pub aim: Option<Rule>,
     /// Fix the width of the confidence band, in standard deviations; larger explores more. `theory` is that of the paper's theorem
     #[arg(long, value_name = "B", value_parser = width, allow_negative_numbers = true)]
     pub beta: Option<Width>,
     /// Settings of the model [default: default]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = preset())]
     pub preset: Option<Preset>,
     /// Experiments of the initial design [default: twice the number of things to choose, plus one]
     #[arg(long, value_name = "N")]
@@ -249,36 +251,6 @@ pub struct Chooser {
     pub seed: Option<u64>,
 }
 
-/// Who chooses the experiments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StrategyName {
-    /// The model of the causal graph, optimistic where it is not sure
-    Mcbo,
-    /// Expected improvement over the model of the graph
-    Eifn,
-    /// Causal Bayesian optimisation: one model per target set, with do-calculus priors
-    Cbo,
-    /// The same on single outcomes, where `mcbo bench` tells cbo their expectation as the paper does
-    CboNoisy,
-    /// Upper confidence bound of one model, blind to the graph
-    Ucb,
-    /// Expected improvement of one model, blind to the graph
-    Ei,
-    /// Chance, to compare with
-    Random,
-    /// Never intervenes
-    Observe,
-}
-
-/// What experiments are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AimName {
-    /// To earn while learning: the reward of every trial counts
-    Earn,
-    /// To find a good intervention: only the final recommendation counts
-    Find,
-}
-
 /// A width of the confidence band.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Width {
@@ -286,15 +258,6 @@ pub enum Width {
     Fixed(f64),
     /// Of the paper's theorem.
     Theory,
-}
-
-/// Settings of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Preset {
-    /// What was best over all benchmark tasks
-    Default,
-    /// The settings of the paper's experiments
-    Paper,
 }
 
 /// `mcbo completions`
@@ -307,6 +270,29 @@ Examples:
 pub struct Completions {
     /// The shell
     pub shell: clap_complete::Shell,
+}
+
+/// Reads one of some names, which the help lists with what each is.
+fn one_of<T: std::str::FromStr<Err = OptionsError> + Clone + Send + Sync + 'static>(
+    names: impl IntoIterator<Item = (&'static str, &'static str)>,
+) -> impl TypedValueParser<Value = T> {
+    let values = names.into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<T>())
+}
+
+fn strategy() -> impl TypedValueParser<Value = StrategyName> {
+    one_of(StrategyName::ALL.map(|name| (name.as_str(), name.about())))
+}
+
+fn preset() -> impl TypedValueParser<Value = Preset> {
+    one_of(Preset::ALL.map(|preset| (preset.as_str(), preset.about())))
+}
+
+fn aim() -> impl TypedValueParser<Value = Rule> {
+    one_of([
+        (Rule::Earn.as_str(), "To earn while learning: the reward of every trial counts"),
+        (Rule::Find.as_str(), "To find a good intervention: only the final recommendation counts"),
+    ])
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

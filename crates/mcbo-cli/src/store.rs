@@ -1,54 +1,15 @@
 //! Where studies are kept, and the strategies they may have.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::ValueEnum;
-use mcbo_bench::Method;
-use mcbo_core::{Mcbo, Strategy};
-use mcbo_store::{Options, Store, StoredStudy, Strategies, StrategyOptions};
+use mcbo_core::{Preset, StrategyName};
+use mcbo_store::{Options, Store, StoredStudy};
 
-use crate::cli::{AimName, Chooser, Preset, Storage, StrategyName, Width, Worker};
+use crate::cli::{Chooser, Storage, Width, Worker};
 use crate::failure::BadInput;
 use crate::strategies;
-
-/// The strategies of the command line, by the names that are stored.
-pub struct Known;
-
-fn method(options: &StrategyOptions) -> Result<Method, String> {
-    let unknown =
-        |what: &str, name: &str, known: String| format!("the {what} {name:?} is unknown; hint: {known}");
-    fn names<T: ValueEnum>() -> String {
-        let names = T::value_variants().iter().filter_map(|variant| variant.to_possible_value());
-        names.map(|value| value.get_name().to_owned()).collect::<Vec<_>>().join(", ")
-    }
-    let strategy = StrategyName::from_str(&options.strategy, false)
-        .map_err(|_| unknown("strategy", &options.strategy, names::<StrategyName>()))?;
-    let preset = Preset::from_str(&options.preset, false)
-        .map_err(|_| unknown("preset", &options.preset, names::<Preset>()))?;
-    let (width, aim) = match (options.beta, options.aim.as_deref()) {
-        (Some(beta), _) => (Some(Width::Fixed(beta)), None),
-        (None, Some("theory")) => (Some(Width::Theory), None),
-        (None, Some(name)) => {
-            let aim = AimName::from_str(name, false).map_err(|_| unknown("aim", name, names::<AimName>()))?;
-            (None, Some(aim))
-        }
-        (None, None) => (None, None),
-    };
-    Ok(strategies::method(strategy, preset, width, aim))
-}
-
-impl Strategies for Known {
-    fn strategy(&self, options: &StrategyOptions) -> Result<Arc<dyn Strategy>, String> {
-        Ok(method(options)?.build().into())
-    }
-
-    fn advisor(&self, options: &StrategyOptions) -> Result<Mcbo, String> {
-        Ok(method(options)?.mcbo())
-    }
-}
 
 /// The address of the store that is asked for.
 ///
@@ -92,7 +53,7 @@ fn url_of(file: &Path) -> String {
 /// # Errors
 /// If it cannot be opened.
 pub fn open(storage: &Storage) -> Result<Store> {
-    Ok(Store::open(&address(storage)?)?.with_strategies(Known))
+    Ok(Store::open(&address(storage)?)?)
 }
 
 /// Opens the store that is asked for; none is made by a command that only wants to look.
@@ -109,7 +70,7 @@ pub fn existing(storage: &Storage) -> Result<Store> {
         )
         .into());
     }
-    Ok(Store::open(&url)?.with_strategies(Known))
+    Ok(Store::open(&url)?)
 }
 
 /// Opens a study of the store that is asked for.
@@ -135,34 +96,15 @@ pub fn options(chooser: &Chooser) -> Result<Options, BadInput> {
     if chooser.beta == Some(Width::Theory) && strategy != StrategyName::Mcbo {
         return Err(BadInput::new("--beta theory is for mcbo", "give a number, or leave out --beta"));
     }
-    if chooser.beta.is_some() && !strategies::strategy(strategy).has_beta() {
+    if chooser.beta.is_some() && !strategy.has_beta() {
         return Err(BadInput::new(
             "--beta means nothing to this strategy",
             "leave out --beta; only mcbo and ucb have a confidence band",
         ));
     }
-    if strategy == StrategyName::CboNoisy {
-        return Err(BadInput::new(
-            "cbo-noisy is a variant for `mcbo bench`",
-            "take cbo: outside the benchmark it learns from what is measured anyway",
-        ));
-    }
-    let name = |value: Option<clap::builder::PossibleValue>| {
-        value.map(|value| value.get_name().to_owned()).unwrap_or_default()
-    };
+    let preset = chooser.preset.unwrap_or_default();
     Ok(Options {
-        strategy: StrategyOptions {
-            strategy: name(strategy.to_possible_value()),
-            preset: name(chooser.preset.unwrap_or(Preset::Default).to_possible_value()),
-            beta: chooser.beta.and_then(|width| match width {
-                Width::Fixed(beta) => Some(beta),
-                Width::Theory => None,
-            }),
-            aim: match (chooser.beta, chooser.aim) {
-                (Some(Width::Theory), _) => Some("theory".into()),
-                (_, aim) => aim.map(|aim| name(aim.to_possible_value())),
-            },
-        },
+        strategy: strategies::settings(strategy, preset, chooser.beta, chooser.aim).into(),
         seed: chooser.seed.unwrap_or(0),
         initial: chooser.initial,
     })

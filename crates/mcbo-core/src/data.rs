@@ -82,6 +82,22 @@ pub enum DataError {
         /// The node or component.
         what: String,
     },
+    /// Nodes are set together that the problem does not list as a set.
+    #[error("the set {found} is not allowed; hint: the problem file allows {known}")]
+    NotASet {
+        /// The nodes that are set.
+        found: String,
+        /// The sets that are allowed.
+        known: String,
+    },
+    /// More is done at once than the problem allows.
+    #[error("{found} interventions at once are too many; hint: the problem file allows {most}")]
+    TooManyInterventions {
+        /// How many.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// Nothing was measured.
     #[error("no node has a value; hint: mark the trial as failed if nothing could be measured")]
     Nothing,
@@ -141,7 +157,7 @@ impl Data {
         number: usize,
         mut observation: Observation,
     ) -> Result<(), DataError> {
-        check_intervention(problem, &observation.intervention)?;
+        check_done(problem, &observation.intervention)?;
         if observation.values.len() != problem.slots() {
             return Err(DataError::WrongLength {
                 what: "the observation".into(),
@@ -244,12 +260,44 @@ impl Data {
     }
 }
 
-/// Checks that an intervention fits the problem.
+/// Checks that the problem allows to do this.
+///
+/// # Errors
+/// As [`check_done`], and if it sets nodes that are not listed as a set, or more than may be done at once. To do nothing and
+/// look is always allowed.
+pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
+    check_done(problem, intervention)?;
+    if *intervention == problem.neutral_intervention() {
+        return Ok(());
+    }
+    if let Some(sets) = problem.sets() {
+        let set: Vec<usize> = intervention.targets.iter().map(|(node, _)| *node).collect();
+        if !sets.contains(&set) {
+            let named = |set: &Vec<usize>| {
+                let names: Vec<&str> = set.iter().map(|&node| problem.nodes()[node].name.as_str()).collect();
+                format!("{{{}}}", names.join(", "))
+            };
+            let known = sets.iter().map(named).collect::<Vec<_>>().join(", ");
+            return Err(DataError::NotASet { found: named(&set), known });
+        }
+    }
+    if let Some(most) = problem.max_interventions() {
+        let acting = problem.actions().iter().zip(&intervention.actions);
+        let found =
+            intervention.targets.len() + acting.filter(|(action, value)| **value != action.neutral).count();
+        if found > most {
+            return Err(DataError::TooManyInterventions { found, most });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that this may have been done: what lies behind may be more than what is allowed from now on.
 ///
 /// # Errors
 /// If it has the wrong number of actions, sets a node that cannot be set, or leaves a range. An action may always
 /// be neutral.
-pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
+pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
     if intervention.actions.len() != problem.actions().len() {
         return Err(DataError::WrongLength {
             what: "the list of actions".into(),

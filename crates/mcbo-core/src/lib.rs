@@ -16,9 +16,10 @@ mod study;
 mod suspicion;
 
 pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, OptimisticReward};
+pub use mcbo_gp::processor;
 pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors, Sampling, Shape};
 
-pub use data::{Data, DataError, Observation, check_intervention};
+pub use data::{Data, DataError, Observation, check_done, check_intervention};
 pub use expr::{Expr, ExprError, ExprErrorKind};
 pub use graph::{Graph, GraphError};
 pub use intervention::Intervention;
@@ -39,7 +40,8 @@ pub use search::{
 pub use simulator::Simulator;
 pub use strategy::{
     Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Exploration, Mcbo, Memory, Observe,
-    Random, Recommendation, Strategy, SuggestError, Suggestion, Ucb, Warning, design_point,
+    OptionsError, Preset, Random, Recommendation, Rule, Strategy, StrategyName, StrategyOptions,
+    StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
-pub use study::{ChangeError, Study, StudyError, Trial, TrialState, default_initial, values_by_name};
+pub use study::{ChangeError, Origin, Study, StudyError, Trial, TrialState, default_initial, values_by_name};
 pub use suspicion::{FormulaFault, Suspicion};

@@ -1,8 +1,5 @@
 //! A made-up system that answers experiments, so that a problem can be run on its own.
 
-use rand::distr::{Distribution, StandardUniform};
-use rand_distr::StandardNormal;
-
 use crate::expr::Expr;
 use crate::intervention::Intervention;
 use crate::problem::{Noise, Problem};
@@ -23,6 +20,18 @@ pub struct Simulator {
 impl Simulator {
     pub(crate) fn new(mechanisms: Vec<Mechanism>) -> Self {
         Self { mechanisms }
+    }
+
+    /// Draws a component of a node at inputs: its formula, and the noise that the formula does not draw itself.
+    pub fn draw(&self, node: usize, component: usize, inputs: &[f64], rng: &mut dyn rand::Rng) -> f64 {
+        let Mechanism { formulas, noise } = &self.mechanisms[node];
+        formulas[component].sample(inputs, rng) + noise.draw(rng)
+    }
+
+    /// Whether two experiments of the same may differ in a node.
+    pub fn is_random(&self, node: usize) -> bool {
+        let Mechanism { formulas, noise } = &self.mechanisms[node];
+        !matches!(noise, Noise::None | Noise::Learn) || formulas.iter().any(Expr::is_random)
     }
 
     /// The formulas of a node, one per component.
@@ -53,25 +62,10 @@ impl Simulator {
                 continue;
             }
             problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
-            let Mechanism { formulas, noise } = &self.mechanisms[node];
-            for (at, formula) in slot.zip(formulas) {
-                values[at] = formula.sample(&inputs, rng) + draw(*noise, rng);
+            for (component, at) in slot.enumerate() {
+                values[at] = self.draw(node, component, &inputs, rng);
             }
         }
         values
-    }
-}
-
-fn draw(noise: Noise, rng: &mut dyn rand::Rng) -> f64 {
-    match noise {
-        Noise::None | Noise::Learn => 0.0,
-        Noise::Gaussian(std) => {
-            let z: f64 = StandardNormal.sample(rng);
-            std * z
-        }
-        Noise::Uniform([lo, hi]) => {
-            let u: f64 = StandardUniform.sample(rng);
-            lo + (hi - lo) * u
-        }
     }
 }

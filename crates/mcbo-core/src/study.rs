@@ -37,6 +37,41 @@ impl TrialState {
     }
 }
 
+/// Who chose what a trial does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The initial design.
+    Design,
+    /// The study's strategy.
+    Strategy,
+    /// The user, by hand.
+    Enqueued,
+    /// Nobody here: it was made outside the study.
+    Added,
+}
+
+impl Origin {
+    /// What stands in the place of a strategy's name in suggestions that no strategy made; strategies cannot be called so.
+    pub const RESERVED: [&'static str; 3] = ["design", "enqueued", "added"];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Design => Self::RESERVED[0],
+            Self::Enqueued => Self::RESERVED[1],
+            Self::Added => Self::RESERVED[2],
+            Self::Strategy => "",
+        }
+    }
+}
+
+impl Suggestion {
+    /// Who made it.
+    pub fn origin(&self) -> Origin {
+        let named = [Origin::Design, Origin::Enqueued, Origin::Added];
+        named.into_iter().find(|origin| origin.name() == self.strategy).unwrap_or(Origin::Strategy)
+    }
+}
+
 /// One experiment of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
@@ -66,13 +101,14 @@ pub enum StudyError {
     },
     /// The trial is not pending any more.
     #[error(
-        "trial {number} is {state} already; hint: what was told stays, and what is missing can still be told"
+        "trial {number} is {} already; hint: what was told stays, and what is missing can still be told",
+        state.name()
     )]
     NotPending {
         /// The trial.
         number: usize,
         /// Its state.
-        state: &'static str,
+        state: TrialState,
     },
     /// A value that was told before is told again, and differs.
     #[error(
@@ -195,9 +231,25 @@ impl Study {
         rng
     }
 
-    fn interventions(&self, state: TrialState) -> Vec<Intervention> {
-        let of = |trial: &&Trial| trial.state == state;
-        self.trials.iter().filter(of).map(|trial| trial.suggestion.intervention.clone()).collect()
+    /// Whether a trial is still waited for: nothing was told of it, or all but its reward. Rows from outside with gaps are not.
+    fn is_under_way(&self, trial: &Trial) -> bool {
+        let reward = self.problem.slot(self.problem.reward()).start;
+        match (trial.state, &trial.values) {
+            (TrialState::Pending, _) => true,
+            (TrialState::Complete, Some(values)) => {
+                values[reward].is_none() && trial.suggestion.origin() != Origin::Added
+            }
+            _ => false,
+        }
+    }
+
+    /// The trials that are still waited for, with what was told of them.
+    fn under_way(&self) -> Vec<Observation> {
+        let observation = |trial: &Trial| Observation {
+            intervention: trial.suggestion.intervention.clone(),
+            values: trial.values.clone().unwrap_or_else(|| vec![None; self.problem.slots()]),
+        };
+        self.trials.iter().filter(|trial| self.is_under_way(trial)).map(observation).collect()
     }
 
     /// The next trial. Several may be pending at once; none of them is proposed twice.
@@ -206,8 +258,14 @@ impl Study {
     /// If no model can be fitted to the data.
     pub fn ask(&mut self) -> Result<&Trial, StudyError> {
         let number = self.trials.len() + 1;
-        let (pending, failed) =
-            (self.interventions(TrialState::Pending), self.interventions(TrialState::Failed));
+        let pending = self.under_way();
+        let failed: Vec<Intervention> = self
+            .trials
+            .iter()
+            .filter(|trial| trial.state == TrialState::Failed)
+            .map(|trial| trial.suggestion.intervention.clone())
+            .collect();
+        let silent = self.trials.iter().filter(|trial| trial.state == TrialState::Pending).count();
         let context = Context {
             problem: &self.problem,
             data: &self.data,
@@ -216,7 +274,7 @@ impl Study {
             memory: &self.memory,
         };
         // Trials that failed gave nothing: the design goes on until enough have been measured or are under way.
-        let suggestion = if self.data.len() + pending.len() < self.initial {
+        let suggestion = if self.data.len() + silent < self.initial {
             let mut index = number - 1;
             let mut intervention = design_point(&self.problem, index, self.seed);
             for _ in 0..64 {
@@ -226,9 +284,13 @@ impl Study {
                 index += 1;
                 intervention = design_point(&self.problem, index, self.seed);
             }
-            bare_suggestion(intervention, "design", self.memory.clone())
+            bare_suggestion(intervention, Origin::Design, self.memory.clone())
         } else {
-            self.strategy.suggest(&context, &mut self.generator(number as u64))?
+            let suggestion = self.strategy.suggest(&context, &mut self.generator(number as u64))?;
+            check_intervention(&self.problem, &suggestion.intervention).map_err(|error| {
+                SuggestError::Own { name: self.strategy.name().to_owned(), reason: error.to_string() }
+            })?;
+            suggestion
         };
         Ok(self.put_under_way(suggestion))
     }
@@ -239,7 +301,7 @@ impl Study {
     /// If the intervention does not fit the problem.
     pub fn enqueue(&mut self, intervention: Intervention) -> Result<&Trial, StudyError> {
         check_intervention(&self.problem, &intervention)?;
-        let suggestion = bare_suggestion(intervention, "enqueued", self.memory.clone());
+        let suggestion = bare_suggestion(intervention, Origin::Enqueued, self.memory.clone());
         Ok(self.put_under_way(suggestion))
     }
 
@@ -257,10 +319,17 @@ impl Study {
     /// # Errors
     /// If there is no such trial, it has values already, or the values do not fit the problem.
     pub fn tell(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<(), StudyError> {
-        let place = match self.pending_place(number) {
-            Err(StudyError::NotPending { state: "failed", .. }) => number - 1,
-            place => place?,
-        };
+        let trial = self.trial(number)?;
+        let place = number - 1;
+        match trial.state {
+            TrialState::Complete => return Err(StudyError::NotPending { number, state: trial.state }),
+            TrialState::Failed if self.places[place].is_some() => {
+                self.amend(number, &values)?;
+                self.trials[place].state = TrialState::Complete;
+                return Ok(());
+            }
+            TrialState::Pending | TrialState::Failed => {}
+        }
         let intervention = self.trials[place].suggestion.intervention.clone();
         // The data are in the order of the trials, however late one is told.
         let at = self.places[..place].iter().flatten().count();
@@ -282,13 +351,28 @@ impl Study {
         self.tell(number, values)
     }
 
-    /// Marks a pending trial as one that could not be run. It is not proposed again.
+    /// Takes values of a trial, its first or further ones; whether there was anything new in them.
     ///
     /// # Errors
-    /// If there is no such pending trial.
+    /// As [`Self::tell`] and [`Self::amend`].
+    pub fn take(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<bool, StudyError> {
+        match self.trial(number)?.state {
+            TrialState::Complete => self.amend(number, &values),
+            TrialState::Pending | TrialState::Failed => self.tell(number, values).map(|()| true),
+        }
+    }
+
+    /// Marks a trial as one that could not be run, or whose reward will not come. It is not proposed again; what was told of it
+    /// stays.
+    ///
+    /// # Errors
+    /// If there is no such trial, or it is not waited for.
     pub fn fail(&mut self, number: usize) -> Result<(), StudyError> {
-        let place = self.pending_place(number)?;
-        self.trials[place].state = TrialState::Failed;
+        let trial = self.trial(number)?;
+        if !self.is_under_way(trial) {
+            return Err(StudyError::NotPending { number, state: trial.state });
+        }
+        self.trials[number - 1].state = TrialState::Failed;
         Ok(())
     }
 
@@ -300,7 +384,7 @@ impl Study {
         let number = self.trials.len() + 1;
         self.data.insert(&self.problem, self.data.len(), number, observation.clone())?;
         let values = self.data.observations().last().map(|observation| observation.values.clone());
-        let suggestion = bare_suggestion(observation.intervention, "added", self.memory.clone());
+        let suggestion = bare_suggestion(observation.intervention, Origin::Added, self.memory.clone());
         self.trials.push(Trial { number, state: TrialState::Complete, suggestion, values });
         self.places.push(Some(self.data.len() - 1));
         Ok(())
@@ -347,19 +431,16 @@ impl Study {
         rewarded.reduce(|best, next| if next.1 > best.1 { next } else { best })
     }
 
-    fn pending_place(&self, number: usize) -> Result<usize, StudyError> {
-        match number.checked_sub(1).and_then(|place| self.trials.get(place)) {
-            None => Err(StudyError::UnknownTrial { number, last: self.trials.len() }),
-            Some(Trial { state: TrialState::Pending, .. }) => Ok(number - 1),
-            Some(Trial { state, .. }) => Err(StudyError::NotPending { number, state: state.name() }),
-        }
+    fn trial(&self, number: usize) -> Result<&Trial, StudyError> {
+        let trial = number.checked_sub(1).and_then(|place| self.trials.get(place));
+        trial.ok_or(StudyError::UnknownTrial { number, last: self.trials.len() })
     }
 }
 
-fn bare_suggestion(intervention: Intervention, strategy: &str, memory: Memory) -> Suggestion {
+fn bare_suggestion(intervention: Intervention, origin: Origin, memory: Memory) -> Suggestion {
     Suggestion {
         intervention,
-        strategy: strategy.into(),
+        strategy: origin.name().into(),
         acquisition: None,
         beta: None,
         predicted: Vec::new(),

@@ -7,6 +7,7 @@ use mcbo_core::{
     Batch, Choice, Context, Criterion, Data, Mcbo, Memory, Network, Noise, NoiseSamples, Observation,
     Optimism, Plan, Problem, Study, Workspace, enumerate,
 };
+use mcbo_gp::optimize::{StopRule, minimize};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -113,6 +114,66 @@ fn no_plausible_model_leaves_the_bounds() {
             let value = rollout(&advice.network, &plan, &point, -2.0, &noise)[0];
             assert!(value >= certificate.lower - 0.02 * scale, "seed {seed}: {value}, {certificate:?}");
         }
+    }
+}
+
+/// An adversary that climbs from many places finds no plausible model beyond the bounds: `--until-gap` does not stop on a number
+/// that is too small.
+#[test]
+fn no_climb_leaves_the_bounds() {
+    const STARTS: usize = 60;
+    for seed in 0..8 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed + 50);
+        let options = Options {
+            shape: common::SHAPES[seed as usize % common::SHAPES.len()],
+            nodes: 3 + seed as usize % 4,
+            noisy: false,
+            vectors: seed % 2 == 0,
+            hard: false,
+            formulas: false,
+        };
+        let problem = common::problem(&options, &mut rng);
+        let data = common::data(&problem, 10, &mut rng);
+        let (memory, mcbo) = (Memory::default(), Mcbo::default());
+        let context = context(&problem, &data, &memory);
+        let advice = mcbo.recommend(&context, Criterion::Mean, &mut rng).unwrap();
+        let width = 2.0;
+        let certificate = mcbo.certify(&context, &advice.network, &advice.intervention, width, seed);
+        let choice = Choice { targets: vec![], actions: (0..problem.actions().len()).collect() };
+        let plan = Plan::new(&problem, &advice.network, &choice, Optimism::Constant);
+        let silent = NoiseSamples::new(&plan, 1, 0);
+        let own = plan.point(&advice.intervention);
+        let mut extreme = |fixed: bool| {
+            let (mut low, mut high) = plan.bounds();
+            if fixed {
+                low[..own.len()].copy_from_slice(&own);
+                high[..own.len()].copy_from_slice(&own);
+            }
+            let (beta, sign) = if fixed { (-width, 1.0) } else { (width, -1.0) };
+            let mut best = f64::INFINITY;
+            for _ in 0..STARTS {
+                let start = low.iter().zip(&high).map(|(l, h)| l + (h - l) * rng.random::<f64>()).collect();
+                let (mut workspace, mut values) = (Workspace::default(), Vec::new());
+                let rule = StopRule {
+                    evaluations: 80,
+                    value_tolerance: 1e-9,
+                    gradient_tolerance: 0.0,
+                    first_step: 0.1,
+                };
+                let search = minimize(start, low.clone(), high.clone(), rule, |point, gradient| {
+                    let batch = Batch { points: point, beta, noise: &silent };
+                    advice.network.rollout(&plan, batch, &mut workspace, &mut values, gradient);
+                    gradient.iter_mut().for_each(|g| *g *= sign);
+                    sign * values[0]
+                });
+                best = best.min(search.best().1);
+            }
+            sign * best
+        };
+        let slack = 5e-3 * certificate.gap().max(1e-6);
+        let (lower, upper) = (extreme(true), extreme(false));
+        assert!(lower >= certificate.lower - slack, "seed {seed}: {lower}, {certificate:?}");
+        assert!(upper <= certificate.upper + slack, "seed {seed}: {upper}, {certificate:?}");
     }
 }
 

@@ -91,9 +91,9 @@ fn average(problem: &Problem, strategy: Arc<dyn Strategy>, seed: u64, rounds: us
     total
 }
 
-/// Better on average over five seeds, and on four of them at least: one bold trial can spoil a run.
+/// Better on average over twenty seeds, and on four of five of them at least: one bold trial can spoil a run.
 fn beats_random(problem: &Problem, strategy: &Arc<dyn Strategy>) {
-    let runs: Vec<(f64, f64)> = (0..5)
+    let runs: Vec<(f64, f64)> = (0..20)
         .map(|seed| {
             let ours = average(problem, strategy.clone(), seed, 10);
             (ours, average(problem, Arc::new(Random), seed, 10))
@@ -101,7 +101,7 @@ fn beats_random(problem: &Problem, strategy: &Arc<dyn Strategy>) {
         .collect();
     let wins = runs.iter().filter(|(ours, random)| ours > random).count();
     let gain: f64 = runs.iter().map(|(ours, random)| ours - random).sum();
-    assert!(wins >= 4 && gain > 0.0, "{}, {}: {runs:?}", problem.name(), strategy.name());
+    assert!(wins >= 16 && gain > 0.0, "{}, {}: {runs:?}", problem.name(), strategy.name());
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn pending_trials_are_not_proposed_again() {
                 };
                 let next = strategy.suggest(&context, &mut rng).expect("a suggestion").intervention;
                 assert!(!context.is_taken(&next), "{}: {next:?} after {pending:?}", strategy.name());
-                pending.push(next);
+                pending.push(Observation { intervention: next, values: vec![None; problem.slots()] });
             }
         }
     }

@@ -5,7 +5,7 @@ use faer::Mat;
 use crate::factor::Weights;
 use crate::likelihood::{Likelihood, noise_of, phase, scaled_columns};
 use crate::simd::{self, dot};
-use crate::spec::{Correlation, Layout, LeafKind};
+use crate::spec::{Correlation, Layout, LeafKind, Seen};
 use crate::{GpError, GpSpec, Rows};
 
 /// The posterior at a batch of inputs: `[component][column]`, with Jacobians `[component][input][column]`.
@@ -80,9 +80,8 @@ pub struct Gp {
     pub(crate) scaled: Vec<Vec<Vec<f64>>>,
     /// Variance of every term.
     pub(crate) variances: Vec<f64>,
-    /// Inverse lengthscales, `[leaf][input that it sees]`, and those inputs.
-    pub(crate) factors: Vec<f64>,
-    pub(crate) seen: Vec<usize>,
+    /// The inputs as the leaves see them, `[leaf][input that it sees]`.
+    pub(crate) seen: Vec<Seen>,
     pub(crate) correlation: Correlation,
     pub(crate) inverse: Mat<f64>,
     pub(crate) alpha: Vec<f64>,
@@ -112,13 +111,7 @@ impl Gp {
             spec: spec.clone(),
             scaled: scaled_columns(&layout, theta, &rows),
             variances: layout.terms.iter().map(|term| theta[term.variance].exp()).collect(),
-            factors: layout
-                .leaves
-                .iter()
-                .flat_map(|leaf| &theta[leaf.lengthscales.clone()])
-                .map(|l| (-l).exp())
-                .collect(),
-            seen: layout.seen(),
+            seen: layout.seen(theta),
             correlation: Correlation::new(spec.components, &theta[layout.correlation.clone()]),
             layout,
             theta: theta.to_vec(),
@@ -189,9 +182,8 @@ impl Gp {
         let n = self.rows.len();
         self.rows.push_full(input, output, component, noise)?;
         for (leaf, layout) in self.scaled.iter_mut().zip(&self.layout.leaves) {
-            let slots = layout.lengthscales.clone();
-            let mut scaled: Vec<f64> =
-                slots.zip(&layout.inputs).map(|(slot, &k)| input[k] * (-self.theta[slot]).exp()).collect();
+            let seen = &self.seen[layout.places.clone()];
+            let mut scaled: Vec<f64> = seen.iter().map(|seen| seen.apply(input[seen.input])).collect();
             if layout.kind == LeafKind::Cosine {
                 let phase = phase(scaled.iter().copied());
                 scaled.extend([phase.cos(), phase.sin()]);

@@ -18,17 +18,22 @@ pub enum Shape {
     SquaredExponential,
     /// `Σ_k x_k x'_k / ℓ_k²`: linear mechanisms.
     Linear,
+    /// `Σ_k (x_k - o_k)(x'_k - o_k) / (ℓ_k s_k)²`, the inputs measured from where they are zero in the user's units, `o`, and in
+    /// units `s` of the furthest they are from it: mechanisms in proportion to their inputs. One input alone has no lengthscale,
+    /// which would only repeat the variance.
+    Proportional,
     /// `cos(2π Σ_k (x_k - x'_k) / ℓ_k)`: waves, whose lengthscale is the period.
     Cosine,
 }
 
 impl Shape {
-    const NAMES: [(&'static str, Shape); 6] = [
+    const NAMES: [(&'static str, Shape); 7] = [
         ("matern52", Shape::Matern52),
         ("matern32", Shape::Matern32),
         ("se", Shape::SquaredExponential),
         ("rbf", Shape::SquaredExponential),
         ("linear", Shape::Linear),
+        ("proportional", Shape::Proportional),
         ("cosine", Shape::Cosine),
     ];
 

@@ -31,4 +31,5 @@ pub use loo::{LeftOut, normal_probability};
 pub use mixture::{Earlier, Form, GpSet, Inference, Member, Sampling, Weighing};
 pub use predict::Scratch;
 pub use prior::{Prior, Priors};
+pub use simd::processor;
 pub use spec::{GpSpec, Mean, Noise};

@@ -4,20 +4,16 @@ use faer::Mat;
 
 use crate::factor::Weights;
 use crate::simd::{self, dot};
-use crate::spec::{Correlation, Layout, LeafKind};
+use crate::spec::{Correlation, Layout, LeafKind, Seen};
 use crate::{GpError, GpSpec, Prior, Priors, Rows, factor};
 
 /// Inputs divided by the lengthscales of each leaf: `[leaf][input][row]`. Waves have the cosine and the sine of their phase
 /// behind the inputs.
 pub(crate) fn scaled_columns(layout: &Layout, theta: &[f64], rows: &Rows) -> Vec<Vec<Vec<f64>>> {
-    let scale = |slot: usize, column: &[f64]| -> Vec<f64> {
-        let inverse = (-theta[slot]).exp();
-        column.iter().map(|x| x * inverse).collect()
-    };
+    let seen = layout.seen(theta);
     let leaf = |leaf: &crate::spec::LeafLayout| {
-        let slots = leaf.lengthscales.clone();
-        let mut columns: Vec<Vec<f64>> =
-            slots.zip(&leaf.inputs).map(|(slot, &k)| scale(slot, &rows.columns[k])).collect();
+        let column = |seen: &Seen| rows.columns[seen.input].iter().map(|x| seen.apply(*x)).collect();
+        let mut columns: Vec<Vec<f64>> = seen[leaf.places.clone()].iter().map(column).collect();
         if leaf.kind == LeafKind::Cosine {
             let phases = (0..rows.len()).map(|j| phase(columns.iter().map(|column| column[j])));
             let (cosines, sines) = phases.map(|phase| (phase.cos(), phase.sin())).unzip();
@@ -44,13 +40,16 @@ pub struct Likelihood<'a> {
     spec: &'a GpSpec,
     rows: &'a Rows,
     layout: Layout,
-    /// Lower triangles of the leaves' values and slopes.
+    /// Lower triangles of the leaves' values and slopes, which gradients need; empty before the first.
     values: Vec<Mat<f64>>,
     slopes: Vec<Mat<f64>>,
+    /// One column of the leaves' values, where nothing else is needed of them.
+    columns: Vec<Vec<f64>>,
     squared: Vec<f64>,
     covariance: Mat<f64>,
-    spare: Mat<f64>,
+    /// Where the covariance is factorised, then `L⁻¹`.
     inverse: Mat<f64>,
+    /// `K⁻¹`, for gradients.
     gram: Mat<f64>,
     evaluations: usize,
 }
@@ -67,17 +66,16 @@ impl<'a> Likelihood<'a> {
     pub fn new(spec: &'a GpSpec, rows: &'a Rows) -> Self {
         let layout = Layout::new(spec);
         let n = rows.len();
-        let square = || Mat::zeros(n, n);
         Self {
             spec,
             rows,
-            values: layout.leaves.iter().map(|_| square()).collect(),
-            slopes: layout.leaves.iter().map(|_| square()).collect(),
+            values: Vec::new(),
+            slopes: Vec::new(),
+            columns: layout.leaves.iter().map(|_| vec![0.0; n]).collect(),
             squared: vec![0.0; n],
-            covariance: square(),
-            spare: square(),
-            inverse: square(),
-            gram: square(),
+            covariance: Mat::zeros(n, n),
+            inverse: Mat::zeros(n, n),
+            gram: Mat::zeros(0, 0),
             layout,
             evaluations: 0,
         }
@@ -174,7 +172,7 @@ impl<'a> Likelihood<'a> {
         }
         self.evaluations += 1;
         self.build(theta, slopes);
-        factor::cholesky(&mut self.covariance, &mut self.spare)
+        factor::cholesky(&mut self.covariance, &mut self.inverse)
     }
 
     /// The log likelihood, given `(y - c)ᵀ K⁻¹ (y - c)` and the factor.
@@ -190,15 +188,22 @@ impl<'a> Likelihood<'a> {
         let scaled = scaled_columns(&self.layout, theta, self.rows);
         let correlation = Correlation::new(self.spec.components, &theta[self.layout.correlation.clone()]);
         let offset = self.spec.mean.variance();
+        if with_slopes && self.values.is_empty() {
+            self.values = self.layout.leaves.iter().map(|_| Mat::zeros(n, n)).collect();
+            self.slopes = self.values.clone();
+        }
         let mut x = Vec::new();
         for j in 0..n {
             for (leaf, layout) in self.layout.leaves.iter().enumerate() {
                 let columns = &scaled[leaf];
                 x.clear();
                 x.extend(columns.iter().map(|column| column[j]));
-                let value = &mut self.values[leaf].col_as_slice_mut(j)[j..];
-                let slope: &mut [f64] =
-                    if with_slopes { &mut self.slopes[leaf].col_as_slice_mut(j)[j..] } else { &mut [] };
+                let (value, slope): (&mut [f64], &mut [f64]) = if with_slopes {
+                    let slope = self.slopes[leaf].col_as_slice_mut(j);
+                    (&mut self.values[leaf].col_as_slice_mut(j)[j..], &mut slope[j..])
+                } else {
+                    (&mut self.columns[leaf][j..], &mut [])
+                };
                 match layout.kind {
                     LeafKind::Stationary(profile) => {
                         let squared = &mut self.squared[j..];
@@ -209,6 +214,11 @@ impl<'a> Likelihood<'a> {
                     LeafKind::Cosine => wave(&x, columns, j, value, slope),
                 }
             }
+            let (values, columns) = (&self.values, &self.columns);
+            let value = |leaf: usize| match with_slopes {
+                true => &values[leaf].col_as_slice(j)[j..],
+                false => &columns[leaf][j..],
+            };
             let target = &mut self.covariance.col_as_slice_mut(j)[j..];
             let single = self.layout.leaves.len() == 1;
             if !single {
@@ -217,16 +227,13 @@ impl<'a> Likelihood<'a> {
             for term in &self.layout.terms {
                 let variance = theta[term.variance].exp();
                 if single {
-                    simd::scale(variance, &self.values[0].col_as_slice(j)[j..], target);
+                    simd::scale(variance, value(0), target);
                 } else if term.leaves.len() == 1 {
-                    simd::add_scaled(variance, &self.values[term.leaves.start].col_as_slice(j)[j..], target);
+                    simd::add_scaled(variance, value(term.leaves.start), target);
                 } else {
                     let product = &mut self.squared[j..];
                     product.fill(variance);
-                    for leaf in term.leaves.clone() {
-                        let value = &self.values[leaf].col_as_slice(j)[j..];
-                        simd::multiply_into(value, product);
-                    }
+                    term.leaves.clone().for_each(|leaf| simd::multiply_into(value(leaf), product));
                     simd::add_scaled(1.0, product, target);
                 }
             }

@@ -449,6 +449,7 @@ mod tests {
             noise: Noise::Learned,
             mean: Mean::Profiled,
             priors: Priors::reference(),
+            origins: Vec::new(),
         };
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         let fit = GpSet::fit(&spec, &[], &rows, Earlier::default(), &Inference::default(), rng);

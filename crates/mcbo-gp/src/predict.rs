@@ -4,7 +4,7 @@ use faer::Mat;
 
 use crate::likelihood::{phase, wave};
 use crate::simd::{self, dot};
-use crate::spec::{LeafKind, TermLayout};
+use crate::spec::{LeafKind, Seen, TermLayout};
 use crate::{Gp, Prediction, factor};
 
 /// Columns that are predicted together: enough for the matrix products, few enough for the cache.
@@ -96,8 +96,8 @@ impl Gp {
         let &Tile { inputs, columns, first, width } = tile;
         scratch.points.clear();
         for s in 0..width {
-            let input = |(&k, factor): (&usize, &f64)| inputs[k * columns + first + s] * factor;
-            scratch.points.extend(self.seen.iter().zip(&self.factors).map(input));
+            let input = |seen: &Seen| seen.apply(inputs[seen.input * columns + first + s]);
+            scratch.points.extend(self.seen.iter().map(input));
         }
         for s in 0..width {
             self.leaves_at(scratch, s, jacobian);
@@ -127,7 +127,7 @@ impl Gp {
                 let at = component * columns + first + s;
                 out.mean[at] = self.mean + dot(&self.alpha, &scratch.covariance.col_as_slice(s)[..n]);
                 let solved = &scratch.solved.col_as_slice(s)[..n];
-                let point = &scratch.points[s * self.factors.len()..(s + 1) * self.factors.len()];
+                let point = &scratch.points[s * self.seen.len()..(s + 1) * self.seen.len()];
                 out.variance[at] = (self.prior_variance(point) - dot(solved, solved)).max(0.0);
                 if jacobian {
                     let base = component * dim * columns + first + s;
@@ -144,7 +144,7 @@ impl Gp {
     fn leaves_at(&self, scratch: &mut Scratch, s: usize, slopes: bool) {
         let n = self.rows.len();
         for (leaf, layout) in self.layout.leaves.iter().enumerate() {
-            let point = &scratch.points[s * self.factors.len()..][layout.places.clone()];
+            let point = &scratch.points[s * self.seen.len()..][layout.places.clone()];
             let value = &mut scratch.values[leaf].col_as_slice_mut(s)[..n];
             let slope: &mut [f64] =
                 if slopes { &mut scratch.slopes[leaf].col_as_slice_mut(s)[..n] } else { &mut [] };
@@ -211,7 +211,7 @@ impl Gp {
     ) {
         let n = self.rows.len();
         let Scratch { values, slopes, weights, row, points, .. } = scratch;
-        let point = &points[s * self.factors.len()..(s + 1) * self.factors.len()];
+        let point = &points[s * self.seen.len()..(s + 1) * self.seen.len()];
         let weights = &weights.col_as_slice(s)[..n];
         for (term, &variance) in self.layout.terms.iter().zip(&self.variances) {
             for leaf in term.leaves.clone() {
@@ -237,14 +237,14 @@ impl Gp {
                 if layout.kind == LeafKind::Cosine {
                     let (mean, cross) = (dot(&self.alpha, coefficient), dot(weights, coefficient));
                     for (&k, place) in layout.inputs.iter().zip(layout.places.clone()) {
-                        add(k, self.factors[place] * mean, -2.0 * self.factors[place] * cross);
+                        add(k, self.seen[place].factor * mean, -2.0 * self.seen[place].factor * cross);
                     }
                     continue;
                 }
                 for ((&k, place), column) in
                     layout.inputs.iter().zip(layout.places.clone()).zip(&self.scaled[leaf])
                 {
-                    let (factor, x) = (self.factors[place], point[place]);
+                    let (factor, x) = (self.seen[place].factor, point[place]);
                     // Sums of α_j c_j (x - x_j) and w_j c_j (x - x_j); a linear leaf has -x_j alone.
                     let from = if linear { 0.0 } else { x };
                     let (mean, cross) =
@@ -268,8 +268,7 @@ impl Gp {
     ) -> (Vec<f64>, f64) {
         let mut scratch = Scratch::default();
         scratch.reserve(self.layout.leaves.len(), self.rows.len());
-        let scaled = |(&k, factor): (&usize, &f64)| input[k] * factor;
-        scratch.points.extend(self.seen.iter().zip(&self.factors).map(scaled));
+        scratch.points.extend(self.seen.iter().map(|seen| seen.apply(input[seen.input])));
         self.leaves_at(&mut scratch, 0, false);
         self.combine(&mut scratch, 0);
         let column = &scratch.covariance.col_as_slice(0)[..rows];

@@ -39,6 +39,27 @@ macro_rules! vectorized {
     )*};
 }
 
+/// The kind of processor, as far as results depend on it: matrix products sum in an order that goes by the width of the vectors,
+/// so that the last bits differ between kinds.
+pub fn processor() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            return "x86_64 with AVX-512";
+        }
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            return "x86_64 with AVX2";
+        }
+    }
+    if cfg!(target_arch = "x86_64") {
+        "x86_64"
+    } else if cfg!(target_arch = "aarch64") {
+        "aarch64"
+    } else {
+        "another processor"
+    }
+}
+
 /// Number of partial sums of a reduction: one AVX-512 register.
 const LANES: usize = 8;
 

@@ -64,6 +64,9 @@ pub struct GpSpec {
     pub mean: Mean,
     /// Priors of the hyper-parameters.
     pub priors: Priors,
+    /// Where every input is zero in the user's units, for [`Shape::Proportional`]; 0 where none is given.
+    #[serde(default)]
+    pub origins: Vec<f64>,
 }
 
 impl GpSpec {
@@ -76,6 +79,7 @@ impl GpSpec {
             noise,
             mean: Mean::Profiled,
             priors: Priors::reference(),
+            origins: Vec::new(),
         }
     }
 
@@ -142,10 +146,27 @@ pub(crate) struct LeafLayout {
     pub kind: LeafKind,
     /// The inputs that it sees.
     pub inputs: Vec<usize>,
-    /// Their lengthscales.
+    /// Their lengthscales, if it has any.
     pub lengthscales: Range<usize>,
+    /// What is taken off each of them, and what the rest is multiplied by, before it is divided by the lengthscale.
+    pub shifts: Vec<(f64, f64)>,
     /// Their places among the inputs of all leaves, one leaf after the other.
     pub places: Range<usize>,
+}
+
+/// An input as a leaf sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    pub input: usize,
+    shift: f64,
+    pub factor: f64,
+}
+
+impl Seen {
+    /// The input in the leaf's units.
+    pub fn apply(self, x: f64) -> f64 {
+        (x - self.shift) * self.factor
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -175,15 +196,29 @@ impl Layout {
                 // A process without inputs is a constant whatever its kernel.
                 let inputs = leaf.seen(spec.dim);
                 let kind = match leaf.shape {
-                    Shape::Linear if !inputs.is_empty() => LeafKind::Linear,
+                    Shape::Linear | Shape::Proportional if !inputs.is_empty() => LeafKind::Linear,
                     Shape::Cosine if !inputs.is_empty() => LeafKind::Cosine,
                     Shape::Matern32 => LeafKind::Stationary(Profile::Matern32),
                     Shape::SquaredExponential => LeafKind::Stationary(Profile::SquaredExponential),
                     _ => LeafKind::Stationary(Profile::Matern52),
                 };
-                let (lengthscales, places) = (next..next + inputs.len(), place..place + inputs.len());
+                // What is in proportion to one input has its slope in the term's variance.
+                let free = match (leaf.shape, inputs.len()) {
+                    (Shape::Proportional, 1) => 0,
+                    (_, inputs) => inputs,
+                };
+                let (lengthscales, places) = (next..next + free, place..place + inputs.len());
                 (next, place) = (lengthscales.end, places.end);
-                leaves.push(LeafLayout { kind, inputs, lengthscales, places });
+                let shifts = inputs.iter().map(|&k| match leaf.shape {
+                    Shape::Proportional => {
+                        let origin = spec.origins.get(k).copied().unwrap_or(0.0);
+                        // Inputs lie between 0 and 1.
+                        (origin, origin.abs().max((1.0 - origin).abs()).recip())
+                    }
+                    _ => (0.0, 1.0),
+                });
+                let shifts = shifts.collect();
+                leaves.push(LeafLayout { kind, inputs, lengthscales, shifts, places });
             }
             terms.push(TermLayout { variance, leaves: first..leaves.len() });
         }
@@ -193,9 +228,18 @@ impl Layout {
         Self { terms, leaves, correlation, noise, len: next + usize::from(noise.is_some()) }
     }
 
-    /// The inputs that the leaves see, one leaf after the other.
-    pub fn seen(&self) -> Vec<usize> {
-        self.leaves.iter().flat_map(|leaf| leaf.inputs.iter().copied()).collect()
+    /// The inputs that the leaves see, one leaf after the other, with what is taken off each and what the rest is multiplied by.
+    pub fn seen(&self, theta: &[f64]) -> Vec<Seen> {
+        let of = |leaf: &LeafLayout| {
+            let lengthscales = &theta[leaf.lengthscales.clone()];
+            let seen = |(k, (&input, &(shift, unit))): (usize, (&usize, &(f64, f64)))| Seen {
+                input,
+                shift,
+                factor: unit * lengthscales.get(k).map_or(1.0, |l| (-l).exp()),
+            };
+            leaf.inputs.iter().zip(&leaf.shifts).enumerate().map(seen).collect::<Vec<_>>()
+        };
+        self.leaves.iter().flat_map(of).collect()
     }
 
     /// Bounds of the parameter vector.

@@ -1,7 +1,7 @@
 //! The evidence of a form by Laplace's method, against the average of the likelihood over draws from the prior: the same
 //! number from its definition, with nothing in common but the likelihood.
 
-use mcbo_gp::{FitOptions, GpSpec, Laplace, Likelihood, Mean, Noise, Prior, Priors, Rows};
+use mcbo_gp::{FitOptions, GpSpec, Laplace, Likelihood, Mean, Noise, Prior, Priors, Rows, Shape};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -18,7 +18,9 @@ fn by_definition(spec: &GpSpec, rows: &Rows, draws: usize, rng: &mut ChaCha8Rng)
                 theta.push(spec.priors.variance_of(terms.len()).draw_log(rng));
                 for leaf in term {
                     let seen = leaf.seen(spec.dim).len();
-                    theta.extend((0..seen).map(|_| spec.priors.lengthscale_of(seen).draw_log(rng)));
+                    // What is in proportion to one input has no lengthscale.
+                    let free = if leaf.shape == Shape::Proportional && seen == 1 { 0 } else { seen };
+                    theta.extend((0..free).map(|_| spec.priors.lengthscale_of(seen).draw_log(rng)));
                 }
             }
             if spec.noise == Noise::Learned {
@@ -46,6 +48,7 @@ fn evidence_agrees_with_its_definition() {
         ("se(0) + se(1)", Noise::Learned, 12),
         ("linear(0) + se(1)", Noise::Fixed(0.01), 10),
         ("se(1) + se(1) * linear(0)", Noise::Learned, 14),
+        ("se(1) * proportional(0)", Noise::Learned, 12),
     ] {
         for seed in 0..3 {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -53,6 +56,7 @@ fn evidence_agrees_with_its_definition() {
                 kernel: kernel.parse().expect("a kernel"),
                 mean: Mean::Uncertain(1.0),
                 priors: Priors::scaled(),
+                origins: vec![-0.4, 0.0],
                 ..GpSpec::new(2, noise)
             };
             let mut rows = Rows::new(2);

@@ -48,6 +48,7 @@ fn every_row_is_predicted_as_if_it_had_not_been_there() {
         "matern32 + linear * matern52",
         "constant",
         "se(0) * linear(1) + cosine(1) * se(1)",
+        "se(0) * proportional(1)",
     ] {
         for (dim, components) in [(1, 1), (3, 1), (2, 2), (0, 1), (2, 3)] {
             if kernel.contains('(') && dim < 2 {
@@ -64,6 +65,7 @@ fn every_row_is_predicted_as_if_it_had_not_been_there() {
                     components,
                     mean,
                     priors: Priors::scaled(),
+                    origins: vec![0.3, -1.2],
                     ..GpSpec::new(dim, noise)
                 };
                 let rows = rows(14, dim, components, &mut rng);

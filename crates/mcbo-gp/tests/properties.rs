@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const KERNELS: [&str; 11] = [
+const KERNELS: [&str; 12] = [
     "matern52",
     "matern32",
     "se",
@@ -21,6 +21,7 @@ const KERNELS: [&str; 11] = [
     "se(0) + matern52(1)",
     "linear(1) * se(0) + matern32(0, 1)",
     "se(1) * cosine(1) + linear(0)",
+    "se(1) * proportional(0) + proportional(0, 1)",
 ];
 
 fn spec(kernel: &str, dim: usize, components: usize, noise: Noise) -> GpSpec {
@@ -32,6 +33,7 @@ fn spec(kernel: &str, dim: usize, components: usize, noise: Noise) -> GpSpec {
         // Both kinds of mean that the models use.
         mean: if kernel.contains('(') { Mean::Uncertain(0.8) } else { Mean::Profiled },
         priors: Priors::scaled(),
+        origins: vec![-0.7, 1.8],
         ..GpSpec::new(dim, noise)
     }
 }

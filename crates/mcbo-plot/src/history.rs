@@ -1,6 +1,6 @@
 //! How a study went, trial by trial.
 
-use mcbo_core::{Forecast, Problem, Recommendation, Study, Trial, TrialState, expected_reward};
+use mcbo_core::{Forecast, Origin, Problem, Recommendation, Study, Trial, TrialState, expected_reward};
 
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, span};
@@ -16,43 +16,24 @@ const BELOW: f64 = 52.0;
 /// either side.
 const STRETCH: f64 = 0.6;
 
-/// Where a trial came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    Design,
-    Chosen,
-    Enqueued,
-    Added,
+/// In the order of the legend.
+const ORIGINS: [Origin; 4] = [Origin::Strategy, Origin::Design, Origin::Enqueued, Origin::Added];
+
+fn style(origin: Origin) -> Style {
+    match origin {
+        Origin::Design => DESIGN,
+        Origin::Strategy => CHOSEN,
+        Origin::Enqueued => ENQUEUED,
+        Origin::Added => ADDED,
+    }
 }
 
-impl Origin {
-    const ALL: [Self; 4] = [Self::Chosen, Self::Design, Self::Enqueued, Self::Added];
-
-    fn of(trial: &Trial) -> Self {
-        match trial.suggestion.strategy.as_str() {
-            "design" => Self::Design,
-            "enqueued" => Self::Enqueued,
-            "added" => Self::Added,
-            _ => Self::Chosen,
-        }
-    }
-
-    fn style(self) -> Style {
-        match self {
-            Self::Design => DESIGN,
-            Self::Chosen => CHOSEN,
-            Self::Enqueued => ENQUEUED,
-            Self::Added => ADDED,
-        }
-    }
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Design => "measured, initial design",
-            Self::Chosen => "measured, chosen by the strategy",
-            Self::Enqueued => "measured, chosen by you",
-            Self::Added => "measured, added from outside",
-        }
+fn label(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Design => "measured, initial design",
+        Origin::Strategy => "measured, chosen by the strategy",
+        Origin::Enqueued => "measured, chosen by you",
+        Origin::Added => "measured, added from outside",
     }
 }
 
@@ -77,7 +58,7 @@ fn points(study: &Study) -> Vec<Point> {
     let slot = problem.slot(problem.reward()).start;
     let point = |trial: &Trial| Point {
         number: trial.number as f64,
-        origin: Origin::of(trial),
+        origin: trial.suggestion.origin(),
         state: trial.state,
         reward: trial.values.as_ref().and_then(|values| values[slot]).map(|value| problem.sign() * value),
         expected: expectation(problem, &trial.suggestion.predicted),
@@ -171,8 +152,8 @@ fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point]) {
         canvas.stroke(&steps, BEST.width, 0.8, "");
         canvas.close_group();
     }
-    for origin in Origin::ALL.into_iter().rev() {
-        let style = origin.style();
+    for origin in ORIGINS.into_iter().rev() {
+        let style = style(origin);
         canvas.open_style(&style);
         for point in points.iter().filter(|point| point.origin == origin) {
             if let Some(reward) = point.reward {
@@ -188,7 +169,7 @@ fn draw_unrewarded(canvas: &mut Canvas, axes: &Axes, points: &[Point]) {
     let y = axes.corner[1] + axes.size[1] + 25.0;
     for point in points.iter().filter(|point| point.reward.is_none()) {
         let at = [axes.corner[0] + axes.across(point.number), y];
-        canvas.open_style(&point.origin.style());
+        canvas.open_style(&style(point.origin));
         match point.state {
             TrialState::Failed => canvas.marker(at, Marker::Cross, 3.6),
             _ => canvas.ring(at, 3.2),
@@ -199,9 +180,9 @@ fn draw_unrewarded(canvas: &mut Canvas, axes: &Axes, points: &[Point]) {
 
 fn keys(points: &[Point], advice: Option<[f64; 3]>) -> Vec<Key> {
     let mut keys = Vec::new();
-    for origin in Origin::ALL {
+    for origin in ORIGINS {
         if points.iter().any(|point| point.origin == origin && point.reward.is_some()) {
-            keys.push(Key::new(Swatch::Point, origin.style(), origin.label()));
+            keys.push(Key::new(Swatch::Point, style(origin), label(origin)));
         }
     }
     if points.iter().any(|point| point.expected.is_some()) {
@@ -256,7 +237,7 @@ mod tests {
     fn early_predictions_do_not_squeeze_the_rewards() {
         let point = |number: f64, reward: f64, expected| Point {
             number,
-            origin: Origin::Chosen,
+            origin: Origin::Strategy,
             state: TrialState::Complete,
             reward: Some(reward),
             expected,

@@ -15,7 +15,7 @@ use rand_chacha::rand_core::SeedableRng;
 use crate::convert::{intervention, observed, parts};
 use crate::errors::{Fault, data_error};
 use crate::problem::Problem;
-use crate::strategy::{PyStrategy, Tables, method, tables};
+use crate::strategy::{PyStrategy, Tables, settings, tables};
 use crate::threads::{alone, interruptible};
 
 /// More rounds than anyone runs.
@@ -65,8 +65,9 @@ fn taker(strategy: &Bound<'_, PyAny>, preset: Option<&str>, beta: Option<f64>) -
     }
     let preset = preset.unwrap_or("default").to_owned();
     let options = StrategyOptions { strategy: name.clone(), preset, beta, aim: None };
-    let found = method(&options).map_err(|reason| Fault::Strategy(format!("strategy {name:?}: {reason}")))?;
-    Ok(Taker::Method(found))
+    let found =
+        settings(&options).map_err(|reason| Fault::Strategy(format!("strategy {name:?}: {reason}")))?;
+    Ok(Taker::Method(found.into()))
 }
 
 #[pymethods]

@@ -1,6 +1,6 @@
 //! Between Python's objects and the library's.
 
-use mcbo_core::{DataError, Forecast, Intervention, Problem, check_intervention, slot_name};
+use mcbo_core::{DataError, Forecast, Intervention, Problem, check_done, slot_name};
 use mcbo_store::RowFault;
 use pyo3::BoundObject;
 use pyo3::exceptions::{PyException, PyTypeError};
@@ -122,7 +122,7 @@ pub fn assemble(
         intervention.targets.push((node, values));
     }
     intervention.targets.sort_by_key(|(node, _)| *node);
-    check_intervention(problem, &intervention)?;
+    check_done(problem, &intervention)?;
     Ok(intervention)
 }
 

@@ -109,11 +109,7 @@ impl InMemory {
         }
         let named = values.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
         let values = values_by_name(self.study.problem(), named)?;
-        let known = number.checked_sub(1).and_then(|place| self.study.trials().get(place));
-        let new = match known.map(|trial| trial.state) {
-            Some(TrialState::Complete) => self.study.amend(number, &values)?,
-            _ => self.study.tell(number, values).map(|()| true)?,
-        };
+        let new = self.study.take(number, values)?;
         if new {
             self.changed = now();
             let record = &mut self.records[number - 1];

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Intervention, MechanismKind, Network, NodeSummary, Noise, Problem, Study, input_names};
+use mcbo_core::{Intervention, MechanismKind, Network, NodeSummary, Problem, Study, input_names};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -201,29 +200,17 @@ impl Model {
                 inputs.extend(declared.actions.iter().map(|&action| intervention.actions[action]));
             }
             let components = self.network.predict(problem, node, &inputs, count);
-            let deviations = self.network.noise(node);
+            let noises = self.network.noise(node);
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(node as u64 + 1);
-            for ((slot, component), deviation) in slot.zip(components).zip(deviations) {
+            for ((slot, component), noise) in slot.zip(components).zip(noises) {
                 for (row, (mean, spread)) in component.into_iter().enumerate() {
                     let shift: f64 = StandardNormal.sample(&mut rng);
-                    let noise = draw_noise(declared.noise, deviation, &mut rng);
+                    let noise = noise.draw(&mut rng);
                     values[[row, slot]] = mean + spread * shift + if noisy { noise } else { 0.0 };
                 }
             }
         }
         values
-    }
-}
-
-/// Noise as it is declared, or normal where it was learned.
-fn draw_noise(noise: Noise, deviation: f64, rng: &mut ChaCha8Rng) -> f64 {
-    match noise {
-        Noise::None => 0.0,
-        Noise::Uniform([low, high]) => low + (high - low) * rng.random::<f64>(),
-        Noise::Gaussian(_) | Noise::Learn => {
-            let z: f64 = StandardNormal.sample(rng);
-            deviation * z
-        }
     }
 }

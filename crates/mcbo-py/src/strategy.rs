@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcbo_bench::{Method, Preset, Rule, StrategyName};
-use mcbo_core::{Context, Data, Intervention, Mcbo, Strategy, SuggestError, Suggestion};
+use mcbo_core::{
+    Context, Data, Intervention, OptionsError, Origin, Strategy, StrategyName, StrategySettings,
+    SuggestError, Suggestion, check_intervention,
+};
 use mcbo_store::{Strategies, StrategyOptions};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
@@ -14,40 +16,14 @@ use crate::convert::{intervention, parts};
 use crate::errors::Fault;
 use crate::problem::Problem;
 
-/// A strategy with its settings, by names and numbers.
-pub fn method(options: &StrategyOptions) -> Result<Method, String> {
-    let known = || StrategyName::ALL.map(StrategyName::as_str).join(", ");
-    let name = StrategyName::ALL.into_iter().find(|name| name.as_str() == options.strategy);
-    let name = name.ok_or_else(|| {
-        format!(
-            "it is unknown here; hint: the strategies are {}; one of your own is passed as an object",
-            known()
-        )
-    })?;
-    let preset = match options.preset.as_str() {
-        "default" => Preset::Default,
-        "paper" => Preset::Paper,
-        other => return Err(format!("the preset {other:?} is unknown; hint: default or paper")),
-    };
-    match options.beta {
-        Some(beta) if !beta.is_finite() || beta < 0.0 => {
-            Err(format!("β is {beta}; hint: it is a finite number, at least 0"))
+/// A strategy of the library with its settings.
+pub fn settings(options: &StrategyOptions) -> Result<StrategySettings, String> {
+    StrategySettings::try_from(options).map_err(|error| match error {
+        OptionsError::Unknown { what: "strategy", .. } => {
+            format!("{error}; one of your own is passed as an object")
         }
-        beta => {
-            let method = Method::new(name, preset, beta);
-            match options.aim.as_deref() {
-                None => Ok(method),
-                Some(_) if name != StrategyName::Mcbo => {
-                    Err("only mcbo goes by an aim; hint: leave it out".into())
-                }
-                Some(aim) => {
-                    let rule = Rule::named(aim);
-                    let unknown = || format!("the aim {aim:?} is unknown; hint: earn or find");
-                    Ok(method.with_rule(rule.ok_or_else(unknown)?))
-                }
-            }
-        }
-    }
+        _ => error.to_string(),
+    })
 }
 
 /// A strategy written in Python: an object with `name` and `suggest(context)`.
@@ -67,7 +43,8 @@ impl PyStrategy {
             return Err(Fault::Strategy(text).into());
         };
         let callable = object.getattr("suggest").is_ok_and(|suggest| suggest.is_callable());
-        let taken = StrategyName::ALL.iter().any(|known| known.as_str() == name);
+        let taken = StrategyName::ALL.iter().any(|known| known.as_str() == name)
+            || Origin::RESERVED.contains(&name.as_str());
         let unfit = name.is_empty() || name.len() > 100 || name.chars().any(char::is_control);
         if !callable || taken || unfit {
             let reason = match (callable, taken) {
@@ -92,15 +69,18 @@ impl PyStrategy {
 
     fn call(&self, py: Python<'_>, context: &Context<'_>, seed: u64) -> PyResult<Intervention> {
         let problem = Problem::without_text(Arc::new(context.problem.clone()));
-        let list = |all: &[Intervention]| {
-            all.iter().map(|one| parts(py, context.problem, one)).collect::<PyResult<Vec<_>>>()
+        let list = |all: &mut dyn Iterator<Item = &Intervention>| {
+            all.map(|one| parts(py, context.problem, one)).collect::<PyResult<Vec<_>>>()
         };
-        let (pending, failed) = (list(context.pending)?, list(context.failed)?);
+        let pending = list(&mut context.pending.iter().map(|pending| &pending.intervention))?;
+        let failed = list(&mut context.failed.iter())?;
         let data = tables(py, context.problem, context.data);
         let arguments = (&self.object, Bound::new(py, problem)?, data, pending, failed, seed);
         let chosen = py.import("mcbo.strategy")?.call_method1("_suggest", arguments)?;
         let (actions, targets): (Bound<'_, PyAny>, Bound<'_, PyAny>) = chosen.extract()?;
-        intervention(context.problem, &actions, &targets)
+        let chosen = intervention(context.problem, &actions, &targets)?;
+        check_intervention(context.problem, &chosen).map_err(Fault::from)?;
+        Ok(chosen)
     }
 }
 
@@ -141,16 +121,7 @@ impl Strategies for Known {
     fn strategy(&self, options: &StrategyOptions) -> Result<Arc<dyn Strategy>, String> {
         match &self.own {
             Some(own) if own.name == options.strategy => Ok(own.clone()),
-            _ => Ok(Arc::from(method(options)?.build())),
-        }
-    }
-
-    fn advisor(&self, options: &StrategyOptions) -> Result<Mcbo, String> {
-        match &self.own {
-            Some(own) if own.name == options.strategy => {
-                Ok(method(&StrategyOptions { strategy: "mcbo".into(), ..options.clone() })?.mcbo())
-            }
-            _ => Ok(method(options)?.mcbo()),
+            _ => Ok(Arc::from(settings(options)?.build())),
         }
     }
 }

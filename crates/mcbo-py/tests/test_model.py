@@ -93,3 +93,24 @@ def test_without_data_the_model_is_the_prior(greenhouse: mcbo.Problem) -> None:
     mean, deviation = study.model.predict("growth", [[0.1], [0.9]])
     assert np.isfinite(mean).all()
     assert (deviation > 0).all()
+
+
+def test_samples_count_the_mean_of_the_noise_once() -> None:
+    problem = mcbo.Problem.from_dict(
+        {
+            "maximize": "y",
+            "actions": {"a": {"range": [0, 1]}},
+            "nodes": {
+                "x": {"actions": ["a"], "noise": {"uniform": [2, 4]}},
+                "y": {"parents": ["x"], "noise": "none"},
+            },
+        }
+    )
+    study = mcbo.create_study(problem, seed=1)
+    rng = np.random.default_rng(0)
+    for a in rng.uniform(size=60):
+        x = a + rng.uniform(2, 4)
+        study.add_trials([{"a": a, "x": x, "y": x}])
+    drawn = study.model.sample({"a": 0.5}, n=2000, seed=0)
+    assert drawn["x"].mean() == pytest.approx(3.5, abs=0.25)
+    assert drawn["x"].std() == pytest.approx(2 / 12**0.5, abs=0.15)

@@ -7,13 +7,17 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::RowFault;
-use crate::strategies::StrategyOptions;
+use mcbo_core::StrategyOptions;
 
 /// The format of the payloads.
 pub(crate) const FORMAT: u32 = 1;
 
 /// The program that writes.
-pub(crate) const PROGRAM: &str = concat!("mcbo ", env!("CARGO_PKG_VERSION"));
+///
+/// With the kind of processor: sums are made in another order on another kind, and the last bits with them.
+pub(crate) fn program() -> String {
+    format!("mcbo {} on {}", env!("CARGO_PKG_VERSION"), mcbo_core::processor())
+}
 
 /// A measurement made outside the study, by names.
 ///

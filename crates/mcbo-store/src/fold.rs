@@ -122,12 +122,7 @@ impl Fold {
         values: Vec<Option<f64>>,
         at: i64,
     ) -> Result<bool, mcbo_core::StudyError> {
-        let known = trial.checked_sub(1).and_then(|place| self.study.trials().get(place));
-        let new = match known.map(|trial| trial.state) {
-            Some(TrialState::Complete) => self.study.amend(trial, &values)?,
-            // A trial that is unknown is refused by the study; one that has failed counts after all.
-            _ => self.study.tell(trial, values).map(|()| true)?,
-        };
+        let new = self.study.take(trial, values)?;
         if new {
             let record = &mut self.records[trial - 1];
             (record.told, record.reason) = (Some(at), None);

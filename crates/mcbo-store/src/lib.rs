@@ -27,7 +27,7 @@
 //! study.tell(trial.number, &[("moisture", vec![0.3 + 0.05 * water])], None)?;
 //! study.tell(trial.number, &[("growth", vec![0.8])], None)?; // what is measured later
 //! assert_eq!(study.status()?.complete, 1);
-//! assert!(study.recompute(trial.number)?.same);
+//! assert_eq!(study.recompute(trial.number)?.outcome, mcbo_store::Outcome::Same);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -46,7 +46,8 @@ mod view;
 pub use error::{RowError, RowFault, StoreError};
 pub use event::Row;
 pub use fold::Record;
+pub use mcbo_core::StrategyOptions;
 pub use store::{Options, Store, Summary};
-pub use strategies::{Basic, Strategies, StrategyOptions};
+pub use strategies::{Library, Strategies};
 pub use study::{Known, LEASE, StoredStudy};
-pub use view::{Entry, Recomputed, Status, StoredTrial};
+pub use view::{Entry, Outcome, Recomputed, Status, StoredTrial};

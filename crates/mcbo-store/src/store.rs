@@ -7,9 +7,11 @@ use mcbo_core::{Problem, default_initial};
 
 use crate::StoreError;
 use crate::database::{Database, Value};
-use crate::event::{Created, Event, FORMAT, PROGRAM};
+use crate::event::{Created, Event, FORMAT, program};
 use crate::schema;
-use crate::strategies::{Basic, Strategies, StrategyOptions};
+use mcbo_core::StrategyOptions;
+
+use crate::strategies::{Library, Strategies};
 use crate::study::StoredStudy;
 
 /// What a new study is made with.
@@ -65,13 +67,15 @@ impl std::fmt::Debug for Store {
 
 impl Store {
     /// Opens the store at `sqlite:///path`, `sqlite://relative/path` or `postgresql://user@host/database`, with the
-    /// strategies of [`Basic`]. An SQLite file is made if there is none, unless the address ends in `?mode=ro`.
+    /// strategies of [`Library`]. An SQLite file is made if there is none, unless the address ends in `?mode=ro`.
     ///
     /// # Errors
     /// If the address is not understood, the database cannot be reached, or it is not of this program or of a newer one.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let database = Database::open(url)?;
-        Ok(Self { shared: Arc::new(Shared { database, strategies: Arc::new(Basic), clock: Arc::new(now) }) })
+        Ok(Self {
+            shared: Arc::new(Shared { database, strategies: Arc::new(Library), clock: Arc::new(now) }),
+        })
     }
 
     /// The same store with other strategies. To be called before studies are opened.
@@ -142,7 +146,7 @@ impl Store {
         self.shared.strategies.advisor(&options.strategy).map_err(refused)?;
         let event = Event::Created(Created {
             format: FORMAT,
-            program: PROGRAM.to_owned(),
+            program: program(),
             problem: problem_toml.to_owned(),
             strategy: options.strategy.clone(),
             seed: options.seed,

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcbo_core::{DataError, Intervention, Observation, Problem, Study, Trial, TrialState, values_by_name};
+use mcbo_core::{
+    DataError, Intervention, Observation, Origin, Problem, Study, Trial, TrialState, values_by_name,
+};
 
-use crate::event::{Added, Asked, Event, Failed, PROGRAM, ProblemChanged, Retried, Row, Told};
+use crate::event::{Added, Asked, Event, Failed, ProblemChanged, Retried, Row, Told, program};
 use crate::fold::{Fold, Record, asked};
 use crate::store::Shared;
-use crate::view::{Entry, Recomputed, Status, StoredTrial, stored};
+use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial, stored};
 use crate::{RowError, StoreError};
 
 /// How long a trial belongs to the worker that asked for it, unless said otherwise.
@@ -94,7 +96,7 @@ impl StoredStudy {
                     worker: worker.to_owned(),
                     lease_until,
                     took_seconds: start.elapsed().as_secs_f64(),
-                    program: PROGRAM.to_owned(),
+                    program: program(),
                     suggestion: trial.suggestion.clone(),
                 };
                 hand_out.push(event.trial);
@@ -123,7 +125,7 @@ impl StoredStudy {
                 worker: worker.unwrap_or(QUEUE).to_owned(),
                 lease_until,
                 took_seconds: 0.0,
-                program: PROGRAM.to_owned(),
+                program: program(),
                 suggestion: trial.suggestion.clone(),
             };
             let number = event.trial;
@@ -330,6 +332,9 @@ impl StoredStudy {
 
     /// Computes the suggestion of a trial once more, from the log as it was then.
     ///
+    /// It is the same to the bit where the same version of the program runs on the same kind of processor; elsewhere a
+    /// difference says nothing, and [`Outcome`] says that.
+    ///
     /// # Errors
     /// If there is no such trial, or it was added or enqueued from outside.
     pub fn recompute(&mut self, trial: usize) -> Result<Recomputed, StoreError> {
@@ -354,15 +359,19 @@ impl StoredStudy {
         let Ok(Event::Asked(event)) = Event::read(&entry.kind, &entry.payload) else {
             return Err(self.bad_event(entry.seq, "it is no proposal".into()));
         };
-        if event.suggestion.strategy == "enqueued" {
+        if event.suggestion.origin() == Origin::Enqueued {
             return Err(StoreError::NotProposed { number: trial });
         }
         let again = fold.study.ask()?.suggestion.clone();
         let text = |suggestion| {
             serde_json::to_string(suggestion).map_err(|error| self.bad_event(entry.seq, error.to_string()))
         };
-        let same = text(&event.suggestion)? == text(&again)?;
-        Ok(Recomputed { same, stored: event.suggestion, again, program: record.program })
+        let outcome = match text(&event.suggestion)? == text(&again)? {
+            true => Outcome::Same,
+            false if event.program == program() => Outcome::Different,
+            false => Outcome::OtherProgram { then: event.program.clone(), now: program() },
+        };
+        Ok(Recomputed { outcome, stored: event.suggestion, again })
     }
 
     /// The state with everything that is in the database.

@@ -3,7 +3,7 @@
 use mcbo_core::{Suggestion, Trial};
 
 use crate::fold::{Fold, Record};
-use crate::strategies::StrategyOptions;
+use mcbo_core::StrategyOptions;
 
 /// A trial with what the log says of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,14 +63,28 @@ pub struct Entry {
 /// A suggestion computed once more.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recomputed {
-    /// Whether it is the same, to the bit, with predictions, warnings and memory.
-    pub same: bool,
+    /// How it compares.
+    pub outcome: Outcome,
     /// As it was made.
     pub stored: Suggestion,
     /// As it is made now.
     pub again: Suggestion,
-    /// The program that made it.
-    pub program: Option<String>,
+}
+
+/// How a suggestion that was computed once more compares with the one in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The same to the bit, with predictions, warnings and memory.
+    Same,
+    /// Another, but then it was made by another version of the program or on another kind of processor: that is to be expected.
+    OtherProgram {
+        /// What made it.
+        then: String,
+        /// What computed it once more.
+        now: String,
+    },
+    /// Another, by the same program on the same kind of processor: the log is not what it was then.
+    Different,
 }
 
 /// A trial of a state.

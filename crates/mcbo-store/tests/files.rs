@@ -5,7 +5,7 @@ mod common;
 use std::time::Instant;
 
 use mcbo_core::TrialState;
-use mcbo_store::{Row, Store, StoreError};
+use mcbo_store::{Outcome, Row, Store, StoreError};
 use sqlx::{AnyConnection, Connection};
 
 use common::{EXTENDED, PROBLEM, create, round, sqlite};
@@ -66,6 +66,11 @@ fn schema_1_is_read_and_goes_on() {
     assert_eq!(trials[0].trial.values.as_ref().unwrap()[2], Some(0.5), "what was set");
     assert_eq!(trials[4].trial.suggestion.strategy, "mcbo");
     assert_eq!(trials[4].record.asked, 1_800_000_000_000);
+    // An older program made it: another suggestion now is no damage.
+    let Outcome::OtherProgram { then, now } = study.recompute(5).unwrap().outcome else {
+        panic!("the default of that time is not known any more")
+    };
+    assert!(then == "mcbo 0.1.0" && now.starts_with("mcbo ") && now.contains(" on "), "{then}, {now}");
     study.tell(8, &[("growth", vec![1.0])], None).unwrap();
     assert_eq!(study.ask("w", 1).unwrap()[0].trial.number, 9);
     assert_eq!(store.studies().unwrap()[0].trials, 9);

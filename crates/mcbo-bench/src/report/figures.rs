@@ -1,7 +1,7 @@
 //! Which figures a report has.
 
-use crate::method::StrategyName;
 use crate::metrics::Curve;
+use mcbo_core::StrategyName;
 
 use super::figure::{Chart, Figure};
 use super::panel::{self, Line, Panel};

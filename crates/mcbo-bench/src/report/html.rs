@@ -1,7 +1,7 @@
 //! The page.
 
-use crate::method::StrategyName;
 use crate::metrics::{Curve, Metric};
+use mcbo_core::StrategyName;
 
 use super::About;
 use super::coverage::Coverage;

@@ -2,9 +2,10 @@
 
 use mcbo_plot::draw::{Marker, Style};
 
-use crate::method::{Method, Preset, StrategyName};
+use crate::method::Method;
 use crate::metrics::{Curve, Results};
 use crate::task::Task;
+use mcbo_core::{Preset, StrategyName};
 
 const fn style(class: &'static str, color: &'static str, dash: &'static str, marker: Marker) -> Style {
     Style { dash, marker, ..Style::new(class, color) }

@@ -1,7 +1,8 @@
 //! Tables of a page: means with the best in bold, widths by cross-validation, and differences.
 
-use crate::method::{Method, StrategyName};
+use crate::method::Method;
 use crate::metrics::{Curve, Estimate, Metric};
+use mcbo_core::StrategyName;
 
 use super::coverage::Coverage;
 use super::numbers::{escape, fixed, mean_and_error, short, shorten};

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use mcbo_bench::Shard;
+use mcbo_core::{OptionsError, Preset, Rule, StrategyName};
 
-use super::{AimName, Preset, StrategyName, Width, threads, width};
+use super::{Width, aim, preset, threads, width};
 
 /// `mcbo bench`
 #[derive(Debug, Args)]
@@ -56,16 +58,16 @@ pub struct BenchRun {
     #[arg(long, value_name = "TASKS", value_delimiter = ',', required = true)]
     pub task: Vec<String>,
     /// Strategies, joined by commas
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "mcbo")]
-    pub strategy: Vec<StrategyName>,
+    #[arg(long, value_parser = contender(), value_delimiter = ',', default_value = "mcbo")]
+    pub strategy: Vec<Contender>,
     /// What the experiments are for [default: what the task says, else earn]
-    #[arg(long, value_enum, conflicts_with = "beta")]
-    pub aim: Option<AimName>,
+    #[arg(long, value_parser = aim(), conflicts_with = "beta")]
+    pub aim: Option<Rule>,
     /// Widths of the confidence band, joined by commas; each is a run of its own. `theory` is that of the paper's theorem
     #[arg(long, value_name = "B", value_delimiter = ',', value_parser = width, allow_negative_numbers = true)]
     pub beta: Vec<Width>,
     /// Settings of the model
-    #[arg(long, value_enum, default_value_t = Preset::Default)]
+    #[arg(long, value_parser = preset(), default_value = "default")]
     pub preset: Preset,
     /// Rounds after the initial design
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -209,4 +211,30 @@ fn shard(text: &str) -> Result<Shard, String> {
         Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
         _ => Err("two numbers such as 1/4 are needed, the first from 1 to the second".into()),
     }
+}
+
+/// A strategy that takes part in a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contender {
+    /// Which.
+    pub name: StrategyName,
+    /// Whether it is told single outcomes even if the paper tells it more.
+    pub measured: bool,
+}
+
+fn contender() -> impl TypedValueParser<Value = Contender> {
+    const CBO_NOISY: &str = "cbo-noisy";
+    let mut values = Vec::new();
+    for name in StrategyName::ALL {
+        values.push(PossibleValue::new(name.as_str()).help(name.about()));
+        if name == StrategyName::Cbo {
+            let about = "The same on single outcomes, where `mcbo bench` tells cbo their expectation as the paper does";
+            values.push(PossibleValue::new(CBO_NOISY).help(about));
+        }
+    }
+    PossibleValuesParser::new(values).try_map(|text| -> Result<Contender, OptionsError> {
+        let measured = text == CBO_NOISY;
+        let name = if measured { StrategyName::Cbo } else { text.parse()? };
+        Ok(Contender { name, measured })
+    })
 }

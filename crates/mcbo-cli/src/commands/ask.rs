@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Direction, Problem, Study, Suggestion, expected_reward};
+use mcbo_core::{Direction, Origin, Problem, Study, Suggestion, expected_reward};
 use mcbo_store::StoredTrial;
 use serde_json::Value;
 
@@ -78,16 +78,16 @@ fn write(out: &mut impl Write, study: &Study, name: &str, trial: &StoredTrial) -
 /// Why this experiment.
 fn reason(study: &Study, suggestion: &Suggestion) -> String {
     let problem: &Problem = study.problem();
-    match suggestion.strategy.as_str() {
-        "design" => {
+    match suggestion.origin() {
+        Origin::Design => {
             let (done, all) = (study.data().len(), study.initial_trials());
             return format!(
                 "Why: it belongs to the initial design, {all} trials that spread over everything that can be chosen \
                  ({done} measured so far). After that the model decides."
             );
         }
-        "enqueued" => return "Why: it was asked for by hand.".into(),
-        _ => {}
+        Origin::Enqueued => return "Why: it was asked for by hand.".into(),
+        Origin::Strategy | Origin::Added => {}
     }
     let node = words::reward_name(problem);
     let best = study.best_trial();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Doctor;
 use crate::exit::ExitCode;
-use crate::store::{self, Known};
+use crate::store;
 use crate::talk::{Talk, styled};
 use crate::{when, words};
 
@@ -98,7 +98,7 @@ fn storage(arguments: &Doctor) -> Vec<Finding> {
         Err(error) => return vec![Finding::new("storage", Grade::Bad, one_line(&error.to_string()))],
     };
     let start = Instant::now();
-    let opened = Store::open(&url).map(|store| store.with_strategies(Known));
+    let opened = Store::open(&url);
     let store = match opened {
         Ok(store) => store,
         Err(error) => return vec![Finding::new("storage", Grade::Bad, error.to_string())],

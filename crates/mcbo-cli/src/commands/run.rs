@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use mcbo_core::{Certificate, Problem, Recommendation, Strategy, Study, Trial, TrialState};
+use mcbo_core::{
+    Certificate, Preset, Problem, Recommendation, Strategy, StrategyName, Study, Trial, TrialState,
+};
 use mcbo_store::{Options, StoreError, StoredStudy};
 use serde_json::json;
 
-use crate::cli::{Preset, Run, StrategyName};
+use crate::cli::Run;
 use crate::exit::ExitCode;
 use crate::failure::{self, BadInput};
 use crate::interrupt::Interrupt;
@@ -101,9 +103,9 @@ fn in_memory(arguments: &Run, problem: Problem, options: &Options) -> Study {
     let chooser = &arguments.chooser;
     let (name, preset) =
         (chooser.strategy.unwrap_or(StrategyName::Mcbo), chooser.preset.unwrap_or(Preset::Default));
-    let method = strategies::method(name, preset, chooser.beta, chooser.aim);
-    let strategy: Arc<dyn Strategy> = method.build().into();
-    let study = Study::with_strategy(problem, strategy, options.seed).advisor(method.mcbo());
+    let settings = strategies::settings(name, preset, chooser.beta, chooser.aim);
+    let strategy: Arc<dyn Strategy> = settings.build().into();
+    let study = Study::with_strategy(problem, strategy, options.seed).advisor(settings.mcbo());
     match options.initial {
         Some(trials) => study.initial(trials),
         None => study,

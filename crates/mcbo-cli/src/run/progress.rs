@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use mcbo_core::{Problem, Study};
+use mcbo_core::{Origin, Problem, Study};
 
 use super::runner::Event;
 use crate::json;
@@ -46,7 +46,7 @@ impl Progress {
             Event::Ended(trial, failure) => {
                 if failure.is_some() {
                     // The design goes on for a trial that failed.
-                    self.bar.inc_length(u64::from(trial.suggestion.strategy == "design"));
+                    self.bar.inc_length(u64::from(trial.suggestion.origin() == Origin::Design));
                 }
                 self.bar.set_position(trial.number as u64);
                 if let Some(reward) = json::reward(problem, trial) {

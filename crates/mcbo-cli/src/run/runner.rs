@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use anyhow::Result;
-use mcbo_core::{Study, Trial};
+use mcbo_core::{Origin, Study, Trial};
 
 use super::kept::Book;
 use super::world::{MeasureError, World};
@@ -60,7 +60,7 @@ pub struct Runner<W> {
 
 /// Whether a trial was chosen by the strategy, and so is one of the rounds.
 pub fn is_round(trial: &Trial) -> bool {
-    !["design", "enqueued", "added"].contains(&trial.suggestion.strategy.as_str())
+    trial.suggestion.origin() == Origin::Strategy
 }
 
 impl<W: World> Runner<W> {

@@ -11,7 +11,7 @@ use crate::{Data, Intervention, Noise, Problem};
 use super::forecast::choice_of;
 use super::{
     Affine, Batch, Choice, FitError, Group, GroupMemory, Mechanism, ModelMemory, ModelSettings, ModelWarning,
-    Network, NodeModel, NoiseSamples, Plan, RealisedNoise, Workspace, form,
+    Network, NodeModel, NoiseSamples, Plan, Workspace, form,
 };
 
 /// One process per target set, from the values of the set and the actions to the reward.
@@ -107,8 +107,8 @@ impl Direct {
         self.rewards.scale
     }
 
-    /// Conditions on a pending trial as if it came out as predicted.
-    pub fn imagine(&mut self, problem: &Problem, intervention: &Intervention) {
+    /// Conditions on a trial that is under way as if its reward came out as predicted.
+    pub fn condition_on_pending(&mut self, problem: &Problem, intervention: &Intervention) {
         let mean = problem.sign() * self.predict(problem, intervention).0;
         let set = targets(intervention);
         let Some(index) = self.sets.iter().position(|other| *other == set) else { return };
@@ -118,11 +118,7 @@ impl Direct {
             inputs.iter().zip(&model.inputs).map(|(x, scaling)| scaling.apply(*x)).collect();
         let output = model.outputs[0].apply(mean);
         if let Mechanism::Learned(groups) = &mut model.mechanism {
-            for group in groups {
-                let noise = group.set.noise_variance();
-                // Only a number that is not finite is refused: nothing to learn then.
-                let _ = group.set.append(&scaled, output, 0, noise);
-            }
+            groups.iter_mut().for_each(|group| group.append(&scaled, output, 0));
         }
     }
 }
@@ -176,6 +172,7 @@ fn fit_set(
         noise: if certain { GpNoise::Fixed(settings.noise_floor) } else { GpNoise::Learned },
         mean: settings.mean(),
         priors: settings.priors(),
+        origins: inputs.iter().map(|scaling| scaling.apply(0.0)).collect(),
         ..GpSpec::new(dim, GpNoise::Learned)
     };
     let scales: Vec<f64> = inputs.iter().chain([&rewards]).map(|affine| affine.scale).collect();
@@ -190,8 +187,14 @@ fn fit_set(
         inputs,
         outputs: vec![rewards],
         // The reward's noise is never realised: nothing reads it.
-        noise: vec![RealisedNoise::None],
-        mechanism: Mechanism::Learned(vec![Group { set: fitted, first: 0, rows: rows.len(), scales }]),
+        noise: vec![Noise::None],
+        mechanism: Mechanism::Learned(vec![Group {
+            set: fitted,
+            first: 0,
+            rows: rows.len(),
+            row_noise: vec![settings.noise_floor],
+            scales,
+        }]),
     });
     Ok(Network { nodes, trials: Vec::new(), warnings: warning.into_iter().collect() })
 }

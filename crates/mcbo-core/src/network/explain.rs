@@ -3,9 +3,9 @@
 
 use mcbo_gp::{Prediction, Scratch};
 
-use crate::{Data, Problem};
+use crate::{Data, Noise, Problem};
 
-use super::{Mechanism, Network, RealisedNoise, slot_name};
+use super::{Mechanism, Network, slot_name};
 
 /// Where a node's mechanism comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,11 +96,10 @@ impl Network {
         }
     }
 
-    /// The standard deviation of the noise of every component of a node, in the user's units; none of a node that is left
-    /// out.
-    pub fn noise(&self, node: usize) -> Vec<f64> {
-        let Some(model) = self.nodes.get(node).and_then(Option::as_ref) else { return Vec::new() };
-        model.noise.iter().map(|noise| noise.deviation()).collect()
+    /// The noise of every component of a node about its mechanism, in the user's units and never [`Noise::Learn`]; none of a
+    /// node that is left out. A learned mechanism has taken up the mean of the noise, so that what is left has mean zero.
+    pub fn noise(&self, node: usize) -> &[Noise] {
+        self.nodes.get(node).and_then(Option::as_ref).map_or(&[], |model| &model.noise)
     }
 
     /// The width `β_t` of the paper's theorem for the data so far: the largest over the nodes of
@@ -117,7 +116,7 @@ impl Network {
         let width = |(model, group): (&super::NodeModel, &super::Group)| {
             let members = group.set.members().iter();
             let Some((_, gp)) = members.max_by(|a, b| a.0.total_cmp(&b.0)) else { return 0.0 };
-            let silent = model.noise[group.first] == RealisedNoise::None;
+            let silent = model.noise[group.first] == Noise::None;
             let (gain, norm) = gp.information();
             norm + if silent { 0.0 } else { (2.0 * gain + 2.0 * (mechanisms / DELTA).ln()).sqrt() }
         };
@@ -161,16 +160,6 @@ impl Network {
             components.append(&mut found);
         }
         components
-    }
-}
-
-impl RealisedNoise {
-    pub(super) fn deviation(self) -> f64 {
-        match self {
-            Self::None => 0.0,
-            Self::Gaussian(deviation) => deviation,
-            Self::Uniform([low, high]) => (high - low) / 12.0_f64.sqrt(),
-        }
     }
 }
 
@@ -249,7 +238,7 @@ mod tests {
         assert_eq!(network.kind(0), MechanismKind::Learned);
         assert_eq!(network.kind(1), MechanismKind::Known);
         assert_eq!(network.kind(2), MechanismKind::Absent);
-        assert_eq!(network.noise(0), [0.3, 0.3]);
+        assert_eq!(network.noise(0), [Noise::Gaussian(0.3); 2]);
         assert!(network.predict(&problem, 2, &[0.0, 0.0], 1).is_empty() && network.noise(2).is_empty());
     }
 
@@ -291,7 +280,7 @@ mod tests {
                     let output = model.outputs[component];
                     let mean = output.shift + output.scale * at.mean[component];
                     assert!((left_out.mean - mean).abs() < 1e-8 * output.scale, "{left_out:?} {mean}");
-                    let noise = network.noise(node)[component];
+                    let noise = network.noise(node)[component].deviation();
                     let deviation = (output.scale.powi(2) * at.variance[component] + noise * noise).sqrt();
                     assert!((left_out.deviation - deviation).abs() < 1e-8 * output.scale, "{left_out:?}");
                 }

@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::{Components, Data, Expr, Noise, Problem};
 
 use super::{
-    Affine, Group, GroupMemory, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling,
-    RealisedNoise, form, slot_name,
+    Affine, Group, GroupMemory, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling, form,
+    slot_name,
 };
 
 /// The model of one node, with what the user should know about it.
@@ -23,10 +23,8 @@ pub(super) fn fit_node(
     let dim = problem.input_dim(index);
     if let Some(formulas) = &node.formula {
         let noise = match node.noise {
-            Noise::None => RealisedNoise::None,
-            Noise::Gaussian(deviation) => RealisedNoise::Gaussian(deviation),
-            Noise::Uniform(range) => RealisedNoise::Uniform(range),
-            Noise::Learn => RealisedNoise::Gaussian(residual_deviation(problem, data, index, formulas)),
+            Noise::Learn => Noise::Gaussian(residual_deviation(problem, data, index, formulas)),
+            declared => declared,
         };
         let model = NodeModel {
             inputs: vec![Affine::IDENTITY; dim],
@@ -91,6 +89,7 @@ pub(super) fn fit_node(
             noise,
             mean: settings.mean(),
             priors: settings.priors(),
+            origins: inputs.iter().map(|scaling| scaling.apply(0.0)).collect(),
         };
         // A kernel that the user chose is kept.
         let forms: Vec<Form> = match &node.kernel {
@@ -104,19 +103,18 @@ pub(super) fn fit_node(
         if set.jitter() > 0.0 {
             warnings.push(ModelWarning::Jitter { node: node.name.clone(), jitter: set.jitter() });
         }
-        fitted.push(Group { set, first: range.start, rows: rows.len(), scales });
+        let row_noise = range.clone().map(noise_variance).collect();
+        fitted.push(Group { set, first: range.start, rows: rows.len(), row_noise, scales });
     }
     let noise = (0..node.dim)
         .map(|component| match node.noise {
-            Noise::None => RealisedNoise::None,
-            Noise::Gaussian(deviation) => RealisedNoise::Gaussian(deviation),
-            // The learned mechanism absorbs the mean of the noise.
-            Noise::Uniform([low, high]) => RealisedNoise::Uniform([0.5 * (low - high), 0.5 * (high - low)]),
             Noise::Learn => {
                 let group = fitted.iter().rev().find(|g| g.first <= component);
                 let variance = group.map_or(0.0, |g| g.set.noise_variance());
-                RealisedNoise::Gaussian(variance.sqrt() * outputs[component].scale)
+                Noise::Gaussian(variance.sqrt() * outputs[component].scale)
             }
+            // The learned mechanism absorbs the mean of the noise.
+            declared => declared.centred(),
         })
         .collect();
     Ok((NodeModel { inputs, outputs, noise, mechanism: Mechanism::Learned(fitted) }, warnings))

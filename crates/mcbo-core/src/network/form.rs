@@ -6,16 +6,20 @@ use crate::Problem;
 
 use super::{Mechanism, Network, input_names};
 
-/// Plausibility of the null form and of a straight line before any row, relative to each of the other forms.
+/// Plausibility of the null form, of a straight line and of a response in proportion to an input before any row, relative to each
+/// of the other forms.
 const NULL_PRIOR: f64 = 0.1;
 const LINE_PRIOR: f64 = 0.3;
+const SCALING_PRIOR: f64 = 0.1;
+/// With more inputs than this none of them is tried as the one that scales the response to the others.
+const MOST_SCALING: usize = 4;
 
 /// The forms that are weighed for a node of `parents` inputs from other nodes followed by `actions` inputs that are decided.
 ///
 /// From nothing at all over straight lines and sums of curves to one surface: what the data say decides, by the evidence of
 /// each. The constant is the null form, under which everything is noise.
 pub(crate) fn candidates(parents: usize, actions: usize) -> Vec<Form> {
-    use Shape::{Cosine, Linear, Matern52, SquaredExponential as Se};
+    use Shape::{Cosine, Linear, Matern52, Proportional, SquaredExponential as Se};
     let dim = parents + actions;
     let form = |kernel: Kernel| Form { kernel, prior: 1.0 };
     // An arrow says that something depends on something: that it does not, or only along a straight line, however far one
@@ -39,6 +43,18 @@ pub(crate) fn candidates(parents: usize, actions: usize) -> Vec<Form> {
         forms.push(sum(vec![curve(0), vec![Leaf::of(Se, [0]), Leaf::of(Cosine, [0])]]));
     } else {
         forms.push(sum((0..dim).map(curve).collect()));
+    }
+    // Amounts, rates and doses act in proportion: twice as much of one input is twice the response to the others. Which one it
+    // is is not known before, so that they share the plausibility of one form, and what is said of places far from all rows needs
+    // more to be believed.
+    if (2..=MOST_SCALING).contains(&dim) {
+        for k in 0..dim {
+            let (amount, rest) =
+                (Leaf::of(Proportional, [k]), Leaf::of(Se, (0..dim).filter(|&other| other != k)));
+            // The first term is what the factor is on average: far from all rows it is that again, not zero.
+            let scaled = Kernel::sum(vec![vec![amount.clone()], vec![amount, rest]]);
+            forms.push(simple(scaled, SCALING_PRIOR / dim as f64));
+        }
     }
     if parents > 0 && actions > 0 {
         let (of_parents, of_actions) = (Leaf::of(Se, p.clone()), Leaf::of(Se, a.clone()));
@@ -96,6 +112,9 @@ fn in_words(kernel: &Kernel, names: &[String]) -> String {
     let leaf = |leaf: &Leaf| {
         let seen: Vec<&str> =
             leaf.seen(names.len()).into_iter().map(|k| names.get(k).map_or("?", String::as_str)).collect();
+        if leaf.shape == Shape::Proportional {
+            return listed(&seen);
+        }
         let what = match (leaf.shape, seen.len()) {
             (Shape::Linear, 1) => "a straight line",
             (Shape::Linear, _) => "a plane",
@@ -110,10 +129,20 @@ fn in_words(kernel: &Kernel, names: &[String]) -> String {
         let waves = term.iter().find(|leaf| leaf.shape == Shape::Cosine);
         let faded =
             |other: &Leaf| waves.is_some_and(|w| other.shape != Shape::Cosine && other.inputs == w.inputs);
-        let said: Vec<String> = term.iter().filter(|other| !faded(other)).map(leaf).collect();
-        said.join(" times ")
+        let mut said: Vec<&Leaf> = term.iter().filter(|other| !faded(other)).collect();
+        // What the rest is multiplied by comes last.
+        said.sort_by_key(|leaf| leaf.shape == Shape::Proportional);
+        let alone = said.first().is_some_and(|leaf| leaf.shape == Shape::Proportional);
+        let said: Vec<String> = said.into_iter().map(leaf).collect();
+        format!("{}{}", if alone { "a multiple of " } else { "" }, said.join(" times "))
     };
-    kernel.terms().iter().map(term).collect::<Vec<_>>().join(", plus ")
+    // A factor of something and its average are one thing to say.
+    let average = |term: &Vec<Leaf>| {
+        let within = |other: &Vec<Leaf>| other.len() > 1 && term.iter().all(|leaf| other.contains(leaf));
+        term.iter().all(|leaf| leaf.shape == Shape::Proportional) && kernel.terms().iter().any(within)
+    };
+    let said = kernel.terms().iter().filter(|term| !average(term));
+    said.map(term).collect::<Vec<_>>().join(", plus ")
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -151,6 +180,12 @@ mod tests {
             ("se(dose) + linear(soil, age)", "a curve in dose, plus a plane in soil and age"),
             ("se(dose) * linear(soil)", "a curve in dose times a straight line in soil"),
             ("se(age) + se(age) * cosine(age)", "a curve in age, plus waves in age"),
+            ("proportional(soil) * se(dose)", "a curve in dose times soil"),
+            ("proportional(soil)", "a multiple of soil"),
+            (
+                "proportional(soil) + proportional(soil) * se(dose, age)",
+                "one surface in dose and age times soil",
+            ),
         ] {
             assert_eq!(in_words(&Kernel::parse(kernel, &names).expect("a kernel"), &names), words);
         }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::suspicion::{Suspicion, suspicions};
-use crate::{Data, Expr, Intervention, Problem};
+use crate::{Data, Expr, Intervention, Noise, Observation, Problem};
 
 pub(crate) use direct::Direct;
 pub use explain::{LeftOutRow, MechanismKind, input_names};
@@ -256,22 +256,25 @@ impl Affine {
     }
 }
 
-/// The noise that children see, per component, in the user's units and centred.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum RealisedNoise {
-    None,
-    Gaussian(f64),
-    Uniform([f64; 2]),
-}
-
 /// Components of a node that share one set of processes.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     pub set: GpSet,
     pub first: usize,
     pub rows: usize,
+    /// The variance of the noise of a further row of every component, as the processes see it.
+    pub row_noise: Vec<f64>,
     /// The scales of the inputs and of the outputs, which its hyper-parameters are relative to.
     pub scales: Vec<f64>,
+}
+
+impl Group {
+    /// Adds a row that was not measured, of finite numbers.
+    fn append(&mut self, inputs: &[f64], output: f64, component: usize) {
+        // Finite numbers of the right count are never refused.
+        let appended = self.set.append(inputs, output, component, self.row_noise[component]);
+        debug_assert!(appended.is_ok(), "{appended:?}");
+    }
 }
 
 /// The model of one node.
@@ -279,7 +282,8 @@ pub(crate) struct Group {
 pub(crate) struct NodeModel {
     pub inputs: Vec<Affine>,
     pub outputs: Vec<Affine>,
-    pub noise: Vec<RealisedNoise>,
+    /// The noise that children see, per component and in the user's units: none that is still to be learned.
+    pub noise: Vec<Noise>,
     pub mechanism: Mechanism,
 }
 
@@ -354,10 +358,11 @@ impl Network {
         ModelMemory::of(self.nodes.iter().map(|node| node.as_ref().map_or(&[][..], NodeModel::groups)))
     }
 
-    /// Conditions on what a pending trial would give if everything came out as predicted, hyper-parameters unchanged,
-    /// so that several suggestions can be made before the first is measured.
-    pub fn imagine(&mut self, problem: &Problem, intervention: &Intervention) {
-        let values = self.mean_values(problem, intervention);
+    /// Conditions on a trial that is under way as if what is still missing came out as predicted, hyper-parameters unchanged,
+    /// so that several suggestions can be made before the first is measured. What was measured already is among the data.
+    pub fn condition_on_pending(&mut self, problem: &Problem, pending: &Observation) {
+        let intervention = &pending.intervention;
+        let values = self.mean_values_given(problem, intervention, &pending.values);
         let mut inputs = Vec::new();
         for (node, model) in self.nodes.iter_mut().enumerate() {
             let Some(model) = model else { continue };
@@ -370,10 +375,15 @@ impl Network {
                 for group in groups {
                     for component in 0..group.set.components() {
                         let at = group.first + component;
-                        let output = model.outputs[at].apply(values[problem.slot(node).start + at]);
-                        let noise = group.set.noise_variance();
-                        // A number that is not finite would only come from a formula: nothing to learn then.
-                        let _ = group.set.append(&inputs, output, component, noise);
+                        let slot = problem.slot(node).start + at;
+                        let output = model.outputs[at].apply(values[slot]);
+                        // A formula without a value there leaves nothing to condition on.
+                        if pending.values[slot].is_none()
+                            && output.is_finite()
+                            && inputs.iter().all(|x| x.is_finite())
+                        {
+                            group.append(&inputs, output, component);
+                        }
                     }
                 }
             }
@@ -383,6 +393,16 @@ impl Network {
     /// The values of all nodes when every mechanism gives its mean and there is no noise; nodes without a path to the
     /// reward are 0.
     pub fn mean_values(&self, problem: &Problem, intervention: &Intervention) -> Vec<f64> {
+        self.mean_values_given(problem, intervention, &[])
+    }
+
+    /// The same where some values were measured: those stay, and what follows from them does.
+    fn mean_values_given(
+        &self,
+        problem: &Problem,
+        intervention: &Intervention,
+        measured: &[Option<f64>],
+    ) -> Vec<f64> {
         let mut values = vec![0.0; problem.slots()];
         let (mut inputs, mut scratch) = (Vec::new(), mcbo_gp::Scratch::default());
         let mut prediction = mcbo_gp::Prediction::default();
@@ -410,6 +430,9 @@ impl Network {
                         }
                     }
                 }
+            }
+            for at in problem.slot(node) {
+                values[at] = measured.get(at).copied().flatten().unwrap_or(values[at]);
             }
         }
         values

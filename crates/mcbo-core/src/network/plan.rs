@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::optimism::Optimism;
-use crate::{Intervention, Problem};
+use crate::{Intervention, Noise, Problem};
 
-use super::{Mechanism, Network, RealisedNoise};
+use super::{Mechanism, Network};
 
 /// The discrete part of an intervention: which nodes are set and which actions are free.
 ///
@@ -64,7 +64,7 @@ pub struct Plan {
     pub(crate) choice: Choice,
     pub(crate) steps: Vec<Step>,
     pub(crate) variables: Vec<Variable>,
-    pub(crate) noise_kinds: Vec<RealisedNoise>,
+    pub(crate) noise_kinds: Vec<Noise>,
     pub(crate) optimism: Optimism,
     pub(crate) sign: f64,
     dim: usize,
@@ -92,7 +92,7 @@ impl Plan {
         let relevant = problem.graph().ancestors_cut(reward, &choice.targets);
         let (variables, target_variables, action_variables) = variables_of(problem, choice);
         let mut dim = variables.len();
-        let (mut steps, mut noise_kinds): (Vec<Step>, Vec<RealisedNoise>) = (Vec::new(), Vec::new());
+        let (mut steps, mut noise_kinds): (Vec<Step>, Vec<Noise>) = (Vec::new(), Vec::new());
         let mut step_of = vec![None; problem.nodes().len()];
         for &node in problem.graph().order() {
             let (true, None, Some(model)) = (relevant[node], target_variables[node], &network.nodes[node])
@@ -120,7 +120,7 @@ impl Plan {
                 Some(variable) => Source::Variable(variable),
                 None => Source::Constant(problem.actions()[action].neutral),
             }));
-            let noisy = node != reward && model.noise.iter().any(|noise| *noise != RealisedNoise::None);
+            let noisy = node != reward && model.noise.iter().any(|noise| *noise != Noise::None);
             let noise_row = noise_kinds.len();
             if noisy {
                 noise_kinds.extend(&model.noise);

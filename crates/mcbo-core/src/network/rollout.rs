@@ -3,10 +3,10 @@
 use mcbo_gp::{Prediction, Scratch};
 
 use crate::optimism::Inputs;
-use crate::quasi::{normal_quantile, sobol};
+use crate::quasi::sobol;
 
 use super::plan::{Plan, Source, Step};
-use super::{Mechanism, Network, NodeModel, RealisedNoise};
+use super::{Mechanism, Network, NodeModel};
 
 /// Below this posterior deviation, in standardised units, a node counts as known and its slope as flat.
 const SMALLEST_DEVIATION: f64 = 1e-9;
@@ -30,18 +30,16 @@ impl NoiseSamples {
             .iter()
             .enumerate()
             .map(|(row, kind)| {
-                let value = |sample: usize| {
-                    let u = sobol(sample as u32, row as u32, seed);
-                    match kind {
-                        RealisedNoise::None => 0.0,
-                        RealisedNoise::Gaussian(deviation) => deviation * normal_quantile(u),
-                        RealisedNoise::Uniform([low, high]) => low + u * (high - low),
-                    }
-                };
+                let value = |sample: usize| kind.quantile(sobol(sample as u32, row as u32, seed));
                 (0..count).map(value).collect()
             })
             .collect();
         Self { rows, count }
+    }
+
+    /// One of them alone.
+    pub(crate) fn only(&self, sample: usize) -> Self {
+        Self { rows: self.rows.iter().map(|row| vec![row[sample]]).collect(), count: 1 }
     }
 
     /// One sample in which nothing is noisy.

@@ -7,6 +7,7 @@ mod builder;
 mod check;
 mod diagnostics;
 mod draft;
+mod noise;
 mod parse;
 mod render;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use crate::simulator::Simulator;
 pub use builder::{NodeBuilder, ProblemBuilder};
 pub use diagnostics::{Diagnostic, ProblemError, ProblemErrors, ProblemWarning};
 pub use draft::Formulas;
+pub use noise::Noise;
 
 /// Whether a large or a small reward is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,20 +34,6 @@ pub enum Direction {
     Maximize,
     /// Small is good.
     Minimize,
-}
-
-/// The randomness that is added to a node, independently for every node, component and trial.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Noise {
-    /// The node is a fixed function of its inputs.
-    None,
-    /// Normal with mean zero and this standard deviation, positive and finite.
-    Gaussian(f64),
-    /// Uniform between two finite ends, the lower first.
-    Uniform([f64; 2]),
-    /// Not known: normal with a standard deviation that is learned.
-    #[default]
-    Learn,
 }
 
 /// How the components of a vector node are learned.

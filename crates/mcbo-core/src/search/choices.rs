@@ -157,10 +157,12 @@ pub(crate) fn compose(problem: &Problem, parts: &[Part]) -> Option<Choice> {
     choice.targets.sort_unstable();
     choice.actions.sort_unstable();
     let most = problem.max_interventions().unwrap_or(usize::MAX);
-    if parts.len() > most || !problem.graph().is_minimal(problem.reward(), &choice.targets) {
-        return None;
-    }
-    if problem.sets().is_some_and(|sets| !sets.contains(&choice.targets)) {
+    // A set that the user lists is meant as it is, whether all of it can matter or not.
+    let allowed = match problem.sets() {
+        Some(sets) => sets.contains(&choice.targets),
+        None => problem.graph().is_minimal(problem.reward(), &choice.targets),
+    };
+    if parts.len() > most || !allowed {
         return None;
     }
     let useful = useful_actions(problem, &choice.targets);

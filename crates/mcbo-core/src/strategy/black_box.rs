@@ -193,7 +193,7 @@ fn tail_fraction(t: f64) -> f64 {
     (1..=TERMS).rev().fold(0.0, |rest, k| f64::from(k) / (t + rest))
 }
 
-/// Fits the processes, pending trials imagined.
+/// Fits the processes, conditioned on pending trials.
 fn fit(
     model: &ModelSettings,
     context: &Context<'_>,
@@ -201,8 +201,8 @@ fn fit(
 ) -> Result<(Direct, Memory), SuggestError> {
     let mut direct = Direct::fit(context.problem, context.data, &context.memory.model, model, rng)?;
     let memory = Memory { model: direct.memory(context.problem), ..context.memory.clone() };
-    for intervention in context.pending {
-        direct.imagine(context.problem, intervention);
+    for pending in context.pending {
+        direct.condition_on_pending(context.problem, &pending.intervention);
     }
     Ok((direct, memory))
 }
@@ -359,7 +359,7 @@ mod tests {
         // A pending trial changes no mean and takes the doubt away.
         let pending = design_point(&problem, 99, 7);
         let (mean, before) = model.predict(&problem, &pending);
-        model.imagine(&problem, &pending);
+        model.condition_on_pending(&problem, &pending);
         let (imagined, after) = model.predict(&problem, &pending);
         assert!((imagined - mean).abs() < 1e-2 * before && after < 0.1 * before, "{before} {after}");
     }

@@ -97,8 +97,8 @@ impl Strategy for Cbo {
         }
         let network = Network::fit(problem, &observed, &context.memory.model, &self.model, rng)?;
         let mut causal = Causal::fit(problem, context.data, &network, seed)?;
-        for intervention in context.pending {
-            causal.imagine(intervention);
+        for pending in context.pending {
+            causal.condition_on_pending(&pending.intervention);
         }
         let rewards = || context.data.rewards(problem);
         let done = |trial: usize| &context.data.observations()[trial].intervention;
@@ -231,7 +231,7 @@ mod tests {
         let set_z = Intervention { targets: vec![(1, vec![1.5])], actions: Vec::new() };
         let (mean, before) = causal.predict(&set_z);
         assert!((mean - 1.875).abs() < 0.25, "{mean}");
-        causal.imagine(&set_z);
+        causal.condition_on_pending(&set_z);
         assert!(causal.predict(&set_z).1 < before);
     }
 

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::network::{Batch, Choice, ModelWarning, Network, NoiseSamples, Plan, Workspace, choice_of};
 use crate::optimism::Optimism;
 use crate::quasi::sobol;
+use crate::search::SearchSettings;
 use crate::{Intervention, Problem};
 
 use super::{Context, Mcbo, Memory};
@@ -13,9 +14,11 @@ use super::{Context, Mcbo, Memory};
 /// Realisations of the noise that bounds are averaged over.
 const SAMPLES: usize = 32;
 /// Places of the optimistic search that are bounded.
-const FINALISTS: usize = 3;
-/// Starts of the search for the worst plausible model.
-const WORST_STARTS: u32 = 4;
+const FINALISTS: usize = 6;
+/// How many times the starts of a suggestion's search the optimistic search has: a bound that is too low would stop a study early.
+const THOROUGH: usize = 4;
+/// The best signs of the mechanisms' deviations, which are climbed from.
+const CLIMBED: usize = 3;
 /// Evaluations of every ascent and descent.
 const EVALUATIONS: usize = 40;
 
@@ -72,17 +75,20 @@ impl Mcbo {
             return Certificate { width, lower: f64::NEG_INFINITY, upper: f64::INFINITY, optimistic };
         }
         let lower = worst(problem, network, intervention, width, seed);
-        let simple = Self { optimism: Optimism::Constant, ..self.clone() };
+        let search = SearchSettings {
+            screened: THOROUGH * self.search.screened,
+            starts: THOROUGH * self.search.starts,
+            ..self.search
+        };
+        let simple = Self { optimism: Optimism::Constant, search, ..self.clone() };
         let found = simple.search(context, network, width, seed, &|_| {});
         let own = choice_of(problem, intervention);
         let own_point = Plan::new(problem, network, &own, Optimism::Constant).point(intervention);
         let starts = found.into_iter().take(FINALISTS).map(|found| (found.choice, found.point));
         let starts: Vec<(Choice, Vec<f64>)> = starts.chain([(own, own_point)]).collect();
         let bounds = starts.into_par_iter().map(|(choice, point)| {
-            let plan = clairvoyant(problem, network, &choice);
-            let start = spread(&plan, &Plan::new(problem, network, &choice, Optimism::Constant), &point);
-            let (point, upper) = extreme(network, &plan, start, width, false, seed);
-            (plan.intervention(problem, &point), upper)
+            let decisions = Plan::new(problem, network, &choice, Optimism::Constant).decisions();
+            highest(problem, network, &choice, &point[..decisions], width, seed)
         });
         let bounds: Vec<(Intervention, f64)> = bounds.collect();
         // What has no value could be anything.
@@ -97,26 +103,86 @@ impl Mcbo {
 /// What the worst plausible model expects of an intervention.
 fn worst(problem: &Problem, network: &Network, intervention: &Intervention, width: f64, seed: u64) -> f64 {
     let choice = choice_of(problem, intervention);
-    let plan = clairvoyant(problem, network, &choice);
-    let constant = Plan::new(problem, network, &choice, Optimism::Constant);
-    let starts: Vec<f64> = (0..WORST_STARTS)
+    let plan = Plan::new(problem, network, &choice, Optimism::Constant);
+    // A negative width turns the reward's own band around: its lower end counts.
+    let (_, values) = extremes(network, &plan, &plan.point(intervention), -width, Side::Lowest, seed);
+    let lowest = values.iter().sum::<f64>() / values.len() as f64;
+    if lowest.is_nan() { f64::NEG_INFINITY } else { lowest }
+}
+
+/// Which end of what is plausible is sought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Lowest,
+    Highest,
+}
+
+/// The `η` of lowest or highest reward for every realisation of the noise apart, with its reward: with the decisions fixed
+/// nothing couples them.
+fn extremes(
+    network: &Network,
+    plan: &Plan,
+    decisions: &[f64],
+    beta: f64,
+    side: Side,
+    seed: u64,
+) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let noise = noise_of(plan, seed);
+    let direction = if side == Side::Lowest { 1.0 } else { -1.0 };
+    let (mut lower, mut upper) = plan.bounds();
+    lower[..decisions.len()].copy_from_slice(decisions);
+    upper[..decisions.len()].copy_from_slice(decisions);
+    let free = plan.dim() - decisions.len();
+    let starts: Vec<Vec<f64>> =
+        corners(free, seed).map(|eta| decisions.iter().copied().chain(eta).collect()).collect();
+    let found: Vec<(Vec<f64>, f64)> = (0..noise.count())
         .into_par_iter()
-        .map(|start| {
-            let mut point = plan.point(intervention);
-            let eta = |k: u32| match start {
-                0 => 0.0,
-                1 => -1.0,
-                2 => 1.0,
-                _ => 2.0 * sobol(start, k, seed) - 1.0,
-            };
-            point.extend((0..(constant.dim() - point.len()) as u32).map(eta));
-            // A negative width turns the reward's own band around: its lower end counts.
-            extreme(network, &plan, spread(&plan, &constant, &point), -width, true, seed).1
+        .map(|sample| {
+            let noise = noise.only(sample);
+            let (mut workspace, mut values) = (Workspace::default(), Vec::new());
+            let batch = Batch { points: &starts.concat(), beta, noise: &noise };
+            network.rollout(plan, batch, &mut workspace, &mut values, &mut []);
+            let mut order: Vec<usize> = (0..starts.len()).collect();
+            order.sort_by(|&a, &b| (direction * values[a]).total_cmp(&(direction * values[b])));
+            let climbed = order.into_iter().take(if free == 0 { 0 } else { CLIMBED }).map(|start| {
+                let rule = StopRule { evaluations: EVALUATIONS, ..RULE };
+                let start = starts[start].clone();
+                let search = minimize(start, lower.clone(), upper.clone(), rule, |point, gradient| {
+                    let batch = Batch { points: point, beta, noise: &noise };
+                    network.rollout(plan, batch, &mut workspace, &mut values, gradient);
+                    gradient.iter_mut().for_each(|g| *g *= direction);
+                    direction * values[0]
+                });
+                let (point, value) = search.best();
+                (point[decisions.len()..].to_vec(), direction * value)
+            });
+            let best = climbed.reduce(|best, next| {
+                if next.1.is_nan() || direction * next.1 < direction * best.1 { next } else { best }
+            });
+            best.unwrap_or_else(|| (Vec::new(), values.first().copied().unwrap_or(f64::NAN)))
         })
         .collect();
-    starts
-        .into_iter()
-        .fold(f64::INFINITY, |low, next| if next.is_nan() { f64::NEG_INFINITY } else { low.min(next) })
+    found.into_iter().unzip()
+}
+
+/// Signs for every `η`: all of them where they are few, else some, and the middle.
+fn corners(free: usize, seed: u64) -> impl Iterator<Item = Vec<f64>> {
+    /// With more than this, two to their power are too many.
+    const FEW: usize = 4;
+    let count = if free <= FEW { 1 << free } else { 2 << FEW };
+    let sign = move |corner: usize, k: usize| match (free <= FEW, corner) {
+        (true, _) => f64::from((corner >> k & 1) as u8),
+        // All up, all down, then chance.
+        (false, 0 | 1) => corner as f64,
+        (false, _) => sobol(corner as u32, k as u32, seed).round(),
+    };
+    let corner = move |corner: usize| (0..free).map(|k| 2.0 * sign(corner, k) - 1.0).collect();
+    (0..count).map(corner).chain([vec![0.0; free]])
+}
+
+/// The realisations that every bound is averaged over.
+fn noise_of(plan: &Plan, seed: u64) -> NoiseSamples {
+    NoiseSamples::new(plan, SAMPLES, seed ^ 0x00ce_4711)
 }
 
 fn clairvoyant(problem: &Problem, network: &Network, choice: &Choice) -> Plan {
@@ -125,60 +191,55 @@ fn clairvoyant(problem: &Problem, network: &Network, choice: &Choice) -> Plan {
     Plan::new(problem, network, choice, Optimism::Clairvoyant { samples })
 }
 
-/// The decision vector with every `η` repeated for all noise samples; those that are missing are 0.
-fn spread(plan: &Plan, constant: &Plan, point: &[f64]) -> Vec<f64> {
+/// The decision vector with the `η` of every realisation in its place.
+fn joined(plan: &Plan, constant: &Plan, decisions: &[f64], etas: &[Vec<f64>]) -> Vec<f64> {
     let mut wide = vec![0.0; plan.dim()];
-    wide[..plan.decisions()].copy_from_slice(&point[..plan.decisions()]);
+    wide[..decisions.len()].copy_from_slice(decisions);
     for (step, narrow) in plan.steps.iter().zip(&constant.steps) {
-        let samples = step.eta.len() / narrow.eta.len().max(1);
         for (component, at) in narrow.eta.clone().enumerate() {
-            let value = point.get(at).copied().unwrap_or(0.0);
-            wide[step.eta.start + component * samples..][..samples].fill(value);
+            for (sample, eta) in etas.iter().enumerate() {
+                wide[step.eta.start + component * etas.len() + sample] = eta[at - decisions.len()];
+            }
         }
     }
     wide
 }
 
-/// Climbs to the highest expected reward over decisions and `η`, or, where the decisions are fixed, descends to the lowest
-/// over `η` alone.
-fn extreme(
+/// Climbs to the highest expected reward over decisions and `η`, from decisions with the best `η` there.
+fn highest(
+    problem: &Problem,
     network: &Network,
-    plan: &Plan,
-    start: Vec<f64>,
-    beta: f64,
-    fixed: bool,
+    choice: &Choice,
+    decisions: &[f64],
+    width: f64,
     seed: u64,
-) -> (Vec<f64>, f64) {
-    let noise = NoiseSamples::new(plan, SAMPLES, seed ^ 0x00ce_4711);
-    let (mut workspace, mut values) = (Workspace::default(), Vec::new());
-    let direction = if fixed { 1.0 } else { -1.0 };
-    let (mut lower, mut upper) = plan.bounds();
-    if fixed {
-        lower[..plan.decisions()].copy_from_slice(&start[..plan.decisions()]);
-        upper[..plan.decisions()].copy_from_slice(&start[..plan.decisions()]);
-    }
+) -> (Intervention, f64) {
+    let constant = Plan::new(problem, network, choice, Optimism::Constant);
+    let plan = clairvoyant(problem, network, choice);
+    let (etas, values) = extremes(network, &constant, decisions, width, Side::Highest, seed);
+    let begin = values.iter().sum::<f64>() / values.len() as f64;
+    let start = joined(&plan, &constant, decisions, &etas);
     if start.is_empty() {
-        network.rollout(
-            plan,
-            Batch { points: &start, beta, noise: &noise },
-            &mut workspace,
-            &mut values,
-            &mut [],
-        );
-        return (start, values.first().copied().unwrap_or(f64::NAN));
+        return (plan.intervention(problem, &start), begin);
     }
-    let rule = StopRule {
-        evaluations: EVALUATIONS,
-        value_tolerance: 1e-7,
-        gradient_tolerance: 0.0,
-        first_step: 0.05,
-    };
+    let noise = noise_of(&plan, seed);
+    let (mut workspace, mut values) = (Workspace::default(), Vec::new());
+    let (lower, upper) = plan.bounds();
+    let rule = StopRule { evaluations: 2 * EVALUATIONS, ..RULE };
     let search = minimize(start, lower, upper, rule, |point, gradient| {
-        let batch = Batch { points: point, beta, noise: &noise };
-        network.rollout(plan, batch, &mut workspace, &mut values, gradient);
-        gradient.iter_mut().for_each(|g| *g *= direction);
-        direction * values[0]
+        let batch = Batch { points: point, beta: width, noise: &noise };
+        network.rollout(&plan, batch, &mut workspace, &mut values, gradient);
+        gradient.iter_mut().for_each(|g| *g = -*g);
+        -values[0]
     });
     let (point, value) = search.best();
-    (point.to_vec(), direction * value)
+    // Where the decisions have moved, other signs may be best.
+    let moved = &point[..decisions.len()];
+    let (_, values) = extremes(network, &constant, moved, width, Side::Highest, seed);
+    let again = values.iter().sum::<f64>() / values.len() as f64;
+    let upper = [-value, again].into_iter().fold(begin, |a, b| if a.is_nan() || a > b { a } else { b });
+    (plan.intervention(problem, point), upper)
 }
+
+const RULE: StopRule =
+    StopRule { evaluations: EVALUATIONS, value_tolerance: 1e-7, gradient_tolerance: 0.0, first_step: 0.05 };

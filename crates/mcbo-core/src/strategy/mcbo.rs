@@ -70,7 +70,7 @@ impl Mcbo {
         Self { exploration: Exploration::Aim(Some(aim)), ..self }
     }
 
-    /// Fits the network to the data, pending trials imagined.
+    /// Fits the network to the data, conditioned on pending trials.
     ///
     /// # Errors
     /// If a node's covariance cannot be factorised at all.
@@ -78,8 +78,8 @@ impl Mcbo {
         let mut network =
             Network::fit(context.problem, context.data, &context.memory.model, &self.model, rng)?;
         let memory = Memory { model: network.memory(), ..context.memory.clone() };
-        for intervention in context.pending {
-            network.imagine(context.problem, intervention);
+        for pending in context.pending {
+            network.condition_on_pending(context.problem, pending);
         }
         Ok((network, memory))
     }

@@ -1,6 +1,7 @@
 //! Who decides: the strategies behind one trait.
 
 mod black_box;
+mod catalogue;
 mod cbo;
 mod certificate;
 mod eifn;
@@ -16,9 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::network::{FitError, Forecast, ModelMemory, ModelWarning};
 use crate::search::Found;
-use crate::{Data, Intervention, Problem};
+use crate::{Data, Intervention, Observation, Problem};
 
 pub use black_box::{ExpectedImprovement, Ucb};
+pub use catalogue::{OptionsError, Preset, Rule, StrategyName, StrategyOptions, StrategySettings};
 pub use cbo::Cbo;
 pub use certificate::Certificate;
 pub use eifn::Eifn;
@@ -44,8 +46,9 @@ pub struct Context<'a> {
     pub problem: &'a Problem,
     /// Trials that were measured.
     pub data: &'a Data,
-    /// Trials that are under way: they must not be proposed again, and are imagined to come out as predicted.
-    pub pending: &'a [Intervention],
+    /// Trials that are under way, with what of them was measured already: they must not be proposed again, and what is missing
+    /// is taken to come out as predicted.
+    pub pending: &'a [Observation],
     /// Trials that could not be run: they must not be proposed again.
     pub failed: &'a [Intervention],
     /// What the strategy remembered in the last round.
@@ -55,7 +58,8 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Whether an intervention is the same, to a thousandth of every range, as one that is pending or has failed.
     pub fn is_taken(&self, candidate: &Intervention) -> bool {
-        self.pending.iter().chain(self.failed).any(|other| same(self.problem, candidate, other))
+        let pending = self.pending.iter().map(|pending| &pending.intervention);
+        pending.chain(self.failed).any(|other| same(self.problem, candidate, other))
     }
 }
 

@@ -48,10 +48,15 @@ impl Strategy for Random {
     }
 }
 
-/// Point `index` of the initial design: all choices in turn, their values from a scrambled Sobol sequence.
+/// Point `index` of the initial design: all choices in turn, the values of each from a scrambled Sobol sequence of its own.
 pub fn design_point(problem: &Problem, index: usize, seed: u64) -> Intervention {
     let choice = match enumerate(problem, ENUMERATION_LIMIT) {
-        Some(choices) => choices[index % choices.len()].clone(),
+        Some(choices) => {
+            // Every few points of one sequence would be no better than chance.
+            let (turn, place) = (index / choices.len(), index % choices.len());
+            let seed = seed.wrapping_add((place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            return fill(problem, &choices[place], |k| sobol(turn as u32, k as u32, seed));
+        }
         None => {
             use rand::SeedableRng;
             let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
@@ -89,6 +94,7 @@ fn random_choice(problem: &Problem, rng: &mut dyn Rng) -> Choice {
         Some(sets) => sets[rng.random_range(0..sets.len())].iter().map(|&node| Part::Target(node)).collect(),
         None => Vec::new(),
     };
+    remaining.retain(|part| !members.contains(part));
     while members.len() < size && !remaining.is_empty() {
         let part = remaining.swap_remove(rng.random_range(0..remaining.len()));
         members.push(part);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Study, StudyError, Trial, TrialState};
-use crate::data::{Data, DataError, Observation, check_intervention};
+use crate::data::{Data, DataError, Observation, check_done};
 use crate::strategy::{Memory, Suggestion};
 use crate::{Intervention, Problem};
 
@@ -62,7 +62,7 @@ impl Study {
     /// # Errors
     /// If the intervention does not fit the problem.
     pub fn resume(&mut self, suggestion: Suggestion) -> Result<&Trial, StudyError> {
-        check_intervention(&self.problem, &suggestion.intervention)?;
+        check_done(&self.problem, &suggestion.intervention)?;
         Ok(self.put_under_way(suggestion))
     }
 
@@ -73,11 +73,9 @@ impl Study {
     /// # Errors
     /// If the trial has not been told, a value differs from the one told before, or the values do not fit the problem.
     pub fn amend(&mut self, number: usize, values: &[Option<f64>]) -> Result<bool, StudyError> {
-        let Some(trial) = number.checked_sub(1).and_then(|place| self.trials.get(place)) else {
-            return Err(StudyError::UnknownTrial { number, last: self.trials.len() });
-        };
+        let trial = self.trial(number)?;
         let (Some(place), Some(stored)) = (self.places[number - 1], &trial.values) else {
-            return Err(StudyError::NotPending { number, state: trial.state.name() });
+            return Err(StudyError::NotPending { number, state: trial.state });
         };
         if values.len() != stored.len() {
             return Err(StudyError::Data(DataError::WrongLength {
@@ -126,7 +124,7 @@ impl Study {
             }
             // What could not be done says nothing against ranges that leave it out.
             if trial.state != TrialState::Failed {
-                check_intervention(&problem, &suggestion.intervention)
+                check_done(&problem, &suggestion.intervention)
                     .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
             }
         }

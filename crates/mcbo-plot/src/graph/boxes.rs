@@ -118,7 +118,7 @@ fn known(network: &Network, place: usize, summaries: &[NodeSummary], inputs: boo
     match network.kind(place) {
         MechanismKind::Absent => return rows,
         MechanismKind::Known => {
-            let noise = network.noise(place).into_iter().fold(0.0, f64::max);
+            let noise = network.noise(place).iter().map(|noise| noise.deviation()).fold(0.0, f64::max);
             rows.push(plain(if noise > 0.0 { format!("noise {}", brief(noise)) } else { "no noise".into() }));
             return rows;
         }

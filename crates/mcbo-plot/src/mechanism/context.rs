@@ -50,7 +50,7 @@ pub(super) fn context(study: &Study, network: &Network, node: usize) -> Picture 
         let (mean, unsure) = found[component][0];
         let values: Vec<f64> =
             study.data().training_rows(problem, node, component).map(|(_, value)| value).collect();
-        let deviation = noise[component].hypot(unsure);
+        let deviation = noise[component].deviation().hypot(unsure);
         let spread = match declared.noise {
             _ if deviation <= 0.0 || !mean.is_finite() => None,
             Noise::Uniform([low, high]) => {
@@ -66,7 +66,7 @@ pub(super) fn context(study: &Study, network: &Network, node: usize) -> Picture 
             "{name}: mean {}, known to ± {}, noise {}. ",
             short(mean),
             short(unsure),
-            short(noise[component])
+            short(noise[component].deviation())
         ));
     }
     text.push_str(

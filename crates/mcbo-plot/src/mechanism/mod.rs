@@ -71,7 +71,7 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
                 (column == 0).then(|| slot_name(problem, node, component)),
             );
             canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
-            draw_bands(&mut canvas, &axes, &curves[input][component], noise[component], kind);
+            draw_bands(&mut canvas, &axes, &curves[input][component], noise[component].deviation(), kind);
             draw_rows(&mut canvas, &axes, &slices, component, input);
             canvas.open_style(&MODEL);
             let mean = curves[input][component].iter().map(|&[x, mean, _]| axes.at(x, mean));

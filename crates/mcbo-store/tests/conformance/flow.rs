@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcbo_core::{Mcbo, Problem, Strategy, Study, TrialState};
-use mcbo_store::{Options, Row, Store, StrategyOptions};
+use mcbo_store::{Options, Outcome, Row, Store, StrategyOptions};
 
 use crate::common::{EXTENDED, PROBLEM, create, round, world};
 
@@ -97,7 +97,7 @@ pub fn recomputed_to_the_bit(url: &str) {
     assert_eq!(trials, 7);
     for trial in 1..=trials {
         let recomputed = study.recompute(trial).unwrap();
-        assert!(recomputed.same, "trial {trial}: {recomputed:?}");
+        assert_eq!(recomputed.outcome, Outcome::Same, "trial {trial}: {recomputed:?}");
     }
     assert!(study.recompute(trials + 1).unwrap_err().to_string().contains("1 to 7"));
     // Another strategy under the same name is seen.
@@ -105,7 +105,7 @@ pub fn recomputed_to_the_bit(url: &str) {
         Ok(Arc::new(Mcbo::default().with_beta(3.0)))
     };
     let store = Store::open(url).unwrap().with_strategies(other);
-    assert!(!store.open_study("s").unwrap().recompute(6).unwrap().same);
+    assert_eq!(store.open_study("s").unwrap().recompute(6).unwrap().outcome, Outcome::Different);
 }
 
 pub fn replay_is_live(url: &str) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mcbo_core::StudyError;
-use mcbo_store::{LEASE, Store, StoreError};
+use mcbo_store::{LEASE, Outcome, Store, StoreError};
 
 use crate::common::{create, round, world};
 
@@ -86,7 +86,7 @@ pub fn enqueued(url: &str) {
     study.tell(2, &world(2, &chosen), Some("b")).unwrap();
     assert_eq!(study.trials().unwrap(), store.open_study("s").unwrap().trials().unwrap());
     assert!(matches!(study.recompute(2), Err(StoreError::NotProposed { number: 2 })));
-    assert!(study.recompute(5).unwrap().same);
+    assert_eq!(study.recompute(5).unwrap().outcome, Outcome::Same);
     // What does not fit is refused, and leaves nothing behind.
     let mut wrong = chosen;
     wrong.actions.push(1.0);

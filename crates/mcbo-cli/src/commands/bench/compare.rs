@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use mcbo_bench::report::{self, About};
 use mcbo_bench::{
-    EXTRA_TASKS, Entrant, Estimate, Job, Metric, PAPER_TASKS, Results, RunResult, Shard, Task, applies, jobs,
-    merge, paper_methods,
+    EXTRA_TASKS, Entrant, Estimate, Job, Method, Metric, PAPER_TASKS, Results, RunResult, Shard, Task,
+    applies, jobs, merge, paper_methods,
 };
 
 use super::folder::{Call, Folder};
 use super::sweep::{Outcome, bar, sweep};
 use super::task;
-use crate::cli::{BenchDiff, BenchPaper, BenchReport, BenchRun, Suite, Width};
+use crate::cli::{BenchDiff, BenchPaper, BenchReport, BenchRun, Contender, Suite, Width};
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::{plain as short, rough};
@@ -99,11 +99,12 @@ fn tasks(names: &[String]) -> Result<Vec<Task>> {
 
 fn entrants(arguments: &BenchRun) -> Vec<Entrant> {
     let mut methods = Vec::new();
-    for &name in &arguments.strategy {
+    for &Contender { name, measured } in &arguments.strategy {
         let given = arguments.beta.iter().copied().map(Some);
         let widths: Vec<Option<Width>> = if arguments.beta.is_empty() { vec![None] } else { given.collect() };
         for beta in widths {
-            let method = strategies::method(name, arguments.preset, beta, arguments.aim);
+            let method = Method::from(strategies::settings(name, arguments.preset, beta, arguments.aim));
+            let method = if measured { method.measured() } else { method };
             // A strategy without a band is the same for all widths.
             if !methods.contains(&method) {
                 methods.push(method);

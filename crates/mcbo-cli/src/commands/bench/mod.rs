@@ -9,7 +9,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use mcbo_bench::Task;
-use mcbo_core::{Intervention, Noise, Problem, check_intervention, enumerate};
+use mcbo_core::{Intervention, Noise, Problem, check_done, enumerate};
 use serde_json::{Value, json};
 
 use crate::cli::{Bench, BenchCommand, BenchEval, BenchList};
@@ -196,7 +196,7 @@ fn intervention(problem: &Problem, targets: &[String], actions: &[String]) -> Re
             "every target needs a value, as in --targets x --actions x=1",
         ));
     }
-    check_intervention(problem, &intervention).map_err(|error| bad_input(&error))?;
+    check_done(problem, &intervention).map_err(|error| bad_input(&error))?;
     Ok(intervention)
 }
 

@@ -201,7 +201,7 @@ impl<'a> Causal<'a> {
     }
 
     /// Conditions on a pending intervention as if it came out as predicted.
-    pub fn imagine(&mut self, intervention: &Intervention) {
+    pub fn condition_on_pending(&mut self, intervention: &Intervention) {
         if is_observational(self.problem, intervention) {
             return;
         }
@@ -212,8 +212,11 @@ impl<'a> Causal<'a> {
         input.push(at.deviation[0] / self.scale);
         let set = &draws.plan.choice.targets;
         if let Some((_, gp)) = self.sets.iter_mut().find(|(other, _)| other == set) {
-            // Only a number that is not finite is refused: nothing to learn then.
-            let _ = gp.append(&input, residual, 0, 0.0);
+            // A formula without a value there leaves nothing to condition on; finite numbers are never refused.
+            if residual.is_finite() && input.iter().all(|x| x.is_finite()) {
+                let appended = gp.append(&input, residual, 0, 0.0);
+                debug_assert!(appended.is_ok(), "{appended:?}");
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::problem::Problem;
 /// A strategy of the library with its settings.
 pub fn settings(options: &StrategyOptions) -> Result<StrategySettings, String> {
     StrategySettings::try_from(options).map_err(|error| match error {
-        OptionsError::Unknown { what: "strategy", .. } => {
+        OptionsError::UnknownStrategy { .. } => {
             format!("{error}; one of your own is passed as an object")
         }
         _ => error.to_string(),

@@ -123,6 +123,15 @@ impl Network {
         groups().map(width).fold(0.0, f64::max)
     }
 
+    /// The information gain `½ ln det(I + K/σ²)` of the rows of every learned mechanism, of its most probable member, in nats.
+    pub fn information_gains(&self) -> Vec<f64> {
+        let most = |group: &super::Group| {
+            let best = group.set.members().iter().max_by(|a, b| a.0.total_cmp(&b.0));
+            best.map_or(0.0, |(_, gp)| gp.information().0)
+        };
+        self.nodes.iter().flatten().flat_map(|model| model.groups().iter().map(most)).collect()
+    }
+
     /// Predicts every row of a learned node by the other trials, hyper-parameters held, `[component][row]`.
     ///
     /// Components that are learned together are left out together. Empty if the node is not learned, or if the network

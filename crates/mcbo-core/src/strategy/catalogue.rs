@@ -135,15 +135,25 @@ impl Rule {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionsError {
-    /// A name that nothing has.
-    #[error("the {what} {name:?} is unknown; hint: {known}")]
-    Unknown {
-        /// What the name is of.
-        what: &'static str,
+    /// A name that no strategy has.
+    #[error("no strategy is called {name:?}; hint: the strategies are {known}")]
+    UnknownStrategy {
         /// The name found.
         name: String,
         /// The names that exist.
         known: String,
+    },
+    /// A name that no preset has.
+    #[error("the preset {name:?} is unknown; hint: default or paper")]
+    UnknownPreset {
+        /// The name found.
+        name: String,
+    },
+    /// A name that no aim has.
+    #[error("the aim {name:?} is unknown; hint: earn, find or theory")]
+    UnknownAim {
+        /// The name found.
+        name: String,
     },
     /// A width that is none.
     #[error("β is {beta}; hint: it is a finite number, at least 0")]
@@ -156,21 +166,14 @@ pub enum OptionsError {
     Aimless,
 }
 
-/// Finds a name in a list.
-fn named<T: Copy>(what: &'static str, name: &str, all: &[(&'static str, T)]) -> Result<T, OptionsError> {
-    let found = all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-    found.ok_or_else(|| OptionsError::Unknown {
-        what,
-        name: name.to_owned(),
-        known: all.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", "),
-    })
-}
-
 impl FromStr for StrategyName {
     type Err = OptionsError;
 
     fn from_str(name: &str) -> Result<Self, OptionsError> {
-        named("strategy", name, &Self::ALL.map(|known| (known.as_str(), known)))
+        Self::ALL.into_iter().find(|known| known.as_str() == name).ok_or_else(|| {
+            let known = Self::ALL.map(Self::as_str).join(", ");
+            OptionsError::UnknownStrategy { name: name.to_owned(), known }
+        })
     }
 }
 
@@ -178,7 +181,8 @@ impl FromStr for Preset {
     type Err = OptionsError;
 
     fn from_str(name: &str) -> Result<Self, OptionsError> {
-        named("preset", name, &Self::ALL.map(|known| (known.as_str(), known)))
+        let found = Self::ALL.into_iter().find(|known| known.as_str() == name);
+        found.ok_or_else(|| OptionsError::UnknownPreset { name: name.to_owned() })
     }
 }
 
@@ -186,7 +190,8 @@ impl FromStr for Rule {
     type Err = OptionsError;
 
     fn from_str(name: &str) -> Result<Self, OptionsError> {
-        named("aim", name, &Self::ALL.map(|known| (known.as_str(), known)))
+        let found = Self::ALL.into_iter().find(|known| known.as_str() == name);
+        found.ok_or_else(|| OptionsError::UnknownAim { name: name.to_owned() })
     }
 }
 
@@ -397,11 +402,11 @@ mod tests {
         for (options, message) in [
             (
                 StrategyOptions::named("mcb"),
-                "the strategy \"mcb\" is unknown; hint: mcbo, eifn, cbo, ucb, ei, random, observe",
+                "no strategy is called \"mcb\"; hint: the strategies are mcbo, eifn, cbo, ucb, ei, random, observe",
             ),
             (
                 StrategyOptions { preset: "papr".into(), ..usual() },
-                "the preset \"papr\" is unknown; hint: default, paper",
+                "the preset \"papr\" is unknown; hint: default or paper",
             ),
             (
                 StrategyOptions { beta: Some(f64::NAN), ..usual() },
@@ -409,7 +414,7 @@ mod tests {
             ),
             (
                 StrategyOptions { aim: some("fnd"), ..usual() },
-                "the aim \"fnd\" is unknown; hint: earn, find, theory",
+                "the aim \"fnd\" is unknown; hint: earn, find or theory",
             ),
             (
                 StrategyOptions { aim: some("find"), ..StrategyOptions::named("ei") },

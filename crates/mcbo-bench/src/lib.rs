@@ -38,3 +38,8 @@ pub use metrics::{Curve, Estimate, Metric, Results, Validated};
 pub use protocol::{Feedback, Recommended, Round, RunResult, run, run_told};
 pub use suite::{EXTRA_TASKS, PAPER_BETAS, PAPER_TASKS, Shard, applies, jobs, paper_methods};
 pub use task::Task;
+
+/// The blocks of the page on extending, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/extending.md")]
+struct Extending;

@@ -24,8 +24,17 @@ fn shape(problem: &Problem) -> (usize, usize, usize) {
     (depth[problem.reward()], most.max(1), nodes.len())
 }
 
-/// `β_T`, `γ_T` and the standard deviation of the measured rewards.
-fn constants(problem: &Problem, data: &Data) -> (f64, f64, f64) {
+/// What the bound is made of, beside the shape of the graph.
+struct Constants {
+    /// `β_T`.
+    beta: f64,
+    /// `γ_T`.
+    gain: f64,
+    /// The standard deviation of the measured rewards.
+    scale: f64,
+}
+
+fn constants(problem: &Problem, data: &Data) -> Constants {
     let rng = &mut ChaCha8Rng::seed_from_u64(1);
     let network =
         Network::fit(problem, data, &Default::default(), &ModelSettings::default(), rng).expect("a fit");
@@ -33,7 +42,7 @@ fn constants(problem: &Problem, data: &Data) -> (f64, f64, f64) {
     let mean = rewards.iter().sum::<f64>() / rewards.len() as f64;
     let variance = rewards.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / rewards.len() as f64;
     let gain = network.information_gains().into_iter().fold(0.0, f64::max);
-    (network.theoretical_width(), gain, variance.sqrt())
+    Constants { beta: network.theoretical_width(), gain, scale: variance.sqrt() }
 }
 
 fn main() {
@@ -48,7 +57,7 @@ fn main() {
         let task = Task::named(name).expect("a task of the paper");
         let jobs: Vec<(&str, u64)> =
             METHODS.iter().flat_map(|&method| (0..seeds as u64).map(move |seed| (method, seed))).collect();
-        let runs: Vec<(f64, Option<(f64, f64, f64)>)> = jobs
+        let runs: Vec<(f64, Option<Constants>)> = jobs
             .par_iter()
             .map(|(method, seed)| {
                 let strategy = method.parse::<Method>().expect("a method").build();
@@ -58,10 +67,10 @@ fn main() {
             })
             .collect();
         let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
-        let found: Vec<(f64, f64, f64)> = runs.iter().filter_map(|(_, constants)| *constants).collect();
-        let beta = mean(found.iter().map(|one| one.0).collect());
-        let gain = mean(found.iter().map(|one| one.1).collect());
-        let scale = mean(found.iter().map(|one| one.2).collect());
+        let found: Vec<&Constants> = runs.iter().filter_map(|(_, constants)| constants.as_ref()).collect();
+        let beta = mean(found.iter().map(|one| one.beta).collect());
+        let gain = mean(found.iter().map(|one| one.gain).collect());
+        let scale = mean(found.iter().map(|one| one.scale).collect());
         let (n, k, m) = shape(task.problem());
         let bound = scale
             * beta.powi(n as i32)

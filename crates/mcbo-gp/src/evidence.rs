@@ -4,7 +4,7 @@
 use faer::{Mat, Side};
 use rand::{Rng, RngExt};
 
-use crate::fit::{FitOptions, Objective, Starts, climb};
+use crate::fit::{Objective, climb};
 use crate::prior::standard_normal;
 use crate::spec::{Layout, LeafKind};
 use crate::{GpError, GpSpec, Likelihood, Rows};
@@ -37,47 +37,77 @@ const DRAWS: usize = 32;
 const WIDER: f64 = 1.3;
 const COUNTING: f64 = 6.0;
 
+/// Where the climb to a mode begins, besides the place that is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FreshStarts {
+    /// Nowhere else.
+    None,
+    /// At one of the others, by this number in turns.
+    One(usize),
+    /// At the prior's typical values, at a draw from it, and where lengthscales are short: wiggles and noise explain the same
+    /// rows, so that one start is on the side of the wiggles.
+    All,
+}
+
+impl FreshStarts {
+    fn places(self, spec: &GpSpec, layout: &Layout, rng: &mut dyn Rng) -> Vec<Vec<f64>> {
+        let place = |which: usize, rng: &mut dyn Rng| match which {
+            0 => layout.at_priors(&spec.priors, |prior| prior.typical()),
+            1 => layout.at_priors(&spec.priors, |prior| prior.draw_log(rng)),
+            _ => {
+                let mut short = layout.at_priors(&spec.priors, |prior| prior.typical());
+                for leaf in &layout.leaves {
+                    short[leaf.lengthscales.clone()].iter_mut().for_each(|l| *l -= SHORTER);
+                }
+                short
+            }
+        };
+        match self {
+            Self::None => Vec::new(),
+            Self::One(turn) => vec![place(turn % 3, rng)],
+            Self::All => (0..3).map(|which| place(which, rng)).collect(),
+        }
+    }
+
+    /// Evaluations of the likelihood per start: without a place to begin from the way is long.
+    fn evaluations(self) -> usize {
+        match self {
+            Self::None | Self::One(_) => 30,
+            Self::All => 80,
+        }
+    }
+}
+
 impl Laplace {
-    /// Finds the mode, beginning from `warm` if it has the right length, and measures the curvature there.
+    /// Finds the mode from several starts and measures the evidence about it.
     ///
     /// # Errors
     /// If the covariance is not positive definite at any start.
-    pub fn new(
-        spec: &GpSpec,
-        rows: &Rows,
-        warm: Option<&[f64]>,
-        options: FitOptions,
-        rng: &mut dyn Rng,
-    ) -> Result<Self, GpError> {
-        let mut mode = Self::mode(spec, rows, warm, options, rng)?;
+    pub fn new(spec: &GpSpec, rows: &Rows, rng: &mut dyn Rng) -> Result<Self, GpError> {
+        let mut mode = Self::mode(spec, rows, None, FreshStarts::All, rng)?;
         mode.measure(spec, rows);
         mode.sharpen(spec, rows, rng);
         Ok(mode)
     }
 
-    /// Finds the mode only: its evidence is that of a point until [`Self::measure`] is called.
+    /// Finds the mode only, beginning from `warm` if it has the right length and from other starts: its evidence is that of a
+    /// point until [`Self::measure`] is called.
     pub(crate) fn mode(
         spec: &GpSpec,
         rows: &Rows,
         warm: Option<&[f64]>,
-        options: FitOptions,
+        fresh: FreshStarts,
         rng: &mut dyn Rng,
     ) -> Result<Self, GpError> {
         let layout = Layout::new(spec);
         let mut likelihood = Likelihood::new(spec, rows);
-        let mut starts = Starts::new(spec, warm, options.starts, rng);
-        if options.starts > 0 {
-            // Wiggles and noise explain the same rows: one start on the side of the wiggles.
-            let mut short = layout.at_priors(&spec.priors, |prior| prior.typical());
-            for leaf in &layout.leaves {
-                short[leaf.lengthscales.clone()].iter_mut().for_each(|l| *l -= SHORTER);
-            }
-            starts.0.push(short);
+        let warm = warm.filter(|theta| theta.len() == layout.len).map(<[f64]>::to_vec);
+        let fresh = if warm.is_none() { FreshStarts::All } else { fresh };
+        let mut starts: Vec<Vec<f64>> = warm.into_iter().chain(fresh.places(spec, &layout, rng)).collect();
+        if fresh != FreshStarts::None && layout.leaves.iter().any(|leaf| leaf.kind == LeafKind::Cosine) {
+            starts.extend(best_periods(&layout, &starts, &mut likelihood));
         }
-        if layout.leaves.iter().any(|leaf| leaf.kind == LeafKind::Cosine) {
-            starts.0.extend(best_periods(&layout, &starts.0, &mut likelihood));
-        }
-        let fit = climb(&mut likelihood, &layout, starts, options.evaluations, Objective::OfLogarithms)?;
+        let fit = climb(&mut likelihood, &layout, starts, fresh.evaluations(), Objective::OfLogarithms)?;
         let (mode, log_density) = (fit.theta, fit.log_posterior);
         Ok(Self { mode, log_density, log_evidence: log_density, axes: Vec::new(), cloud: Vec::new() })
     }

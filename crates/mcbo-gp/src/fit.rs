@@ -42,23 +42,19 @@ pub(crate) enum Objective {
     OfLogarithms,
 }
 
-/// Where climbs begin.
-pub(crate) struct Starts(pub Vec<Vec<f64>>);
-
-impl Starts {
-    /// The warm start if it has the right length, then the prior's typical values, then draws from the prior; never none.
-    pub fn new(spec: &GpSpec, warm: Option<&[f64]>, count: usize, rng: &mut dyn Rng) -> Self {
-        let layout = Layout::new(spec);
-        let mut starts: Vec<Vec<f64>> =
-            warm.filter(|theta| theta.len() == layout.len).map(<[f64]>::to_vec).into_iter().collect();
-        for start in 0..count.max(usize::from(starts.is_empty())) {
-            starts.push(match start {
-                0 => layout.at_priors(&spec.priors, |prior| prior.typical()),
-                _ => layout.at_priors(&spec.priors, |prior| prior.draw_log(rng)),
-            });
-        }
-        Self(starts)
+/// Where climbs to the maximum a posteriori begin: the warm start if it has the right length, then the prior's typical values,
+/// then draws from the prior; never nowhere.
+fn starts(spec: &GpSpec, warm: Option<&[f64]>, count: usize, rng: &mut dyn Rng) -> Vec<Vec<f64>> {
+    let layout = Layout::new(spec);
+    let mut starts: Vec<Vec<f64>> =
+        warm.filter(|theta| theta.len() == layout.len).map(<[f64]>::to_vec).into_iter().collect();
+    for start in 0..count.max(usize::from(starts.is_empty())) {
+        starts.push(match start {
+            0 => layout.at_priors(&spec.priors, |prior| prior.typical()),
+            _ => layout.at_priors(&spec.priors, |prior| prior.draw_log(rng)),
+        });
     }
+    starts
 }
 
 /// Maximum a posteriori hyper-parameters by bounded quasi-Newton from several starts.
@@ -72,7 +68,7 @@ pub fn fit_map(
     options: FitOptions,
     rng: &mut dyn Rng,
 ) -> Result<Fit, GpError> {
-    let starts = Starts::new(spec, warm, options.starts, rng);
+    let starts = starts(spec, warm, options.starts, rng);
     let layout = Layout::new(spec);
     let mut likelihood = Likelihood::new(spec, rows);
     climb(&mut likelihood, &layout, starts, options.evaluations, Objective::OfParameters)
@@ -82,7 +78,7 @@ pub fn fit_map(
 pub(crate) fn climb(
     likelihood: &mut Likelihood<'_>,
     layout: &Layout,
-    starts: Starts,
+    starts: Vec<Vec<f64>>,
     evaluations: usize,
     objective: Objective,
 ) -> Result<Fit, GpError> {
@@ -107,7 +103,7 @@ pub(crate) fn climb(
     let rule = StopRule { evaluations, value_tolerance, gradient_tolerance, first_step: 0.5 };
     let mut best: Option<(Vec<f64>, f64)> = None;
     let mut failure = None;
-    for start in starts.0 {
+    for start in starts {
         let search = minimize(start, lower.clone(), upper.clone(), rule, |theta, gradient| {
             match value(theta, gradient) {
                 Ok(value) => {

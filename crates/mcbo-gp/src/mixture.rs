@@ -3,6 +3,7 @@
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::FreshStarts;
 use crate::fit::{FitOptions, fit_map, slice_moves};
 use crate::{Gp, GpError, GpSpec, Kernel, Laplace, Likelihood, Prediction, Rows, Scratch};
 
@@ -61,12 +62,21 @@ pub struct Weighing {
     pub complete: usize,
     /// The forms that have a chance with their posterior probabilities, most probable first.
     pub forms: Vec<(Kernel, f64)>,
+    /// The most probable parameters of each of them, where the next climb begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<Vec<f64>>,
 }
 
 impl Weighing {
     /// Whether so many rows are enough more, or other, than those that forms were weighed on.
     fn is_stale(&self, rows: usize) -> bool {
         rows < self.rows || rows as f64 >= (GROWTH * self.rows as f64).max(self.rows as f64 + 0.5)
+    }
+
+    /// The most probable parameters of a form when it was last weighed.
+    fn mode(&self, kernel: &Kernel) -> Option<&[f64]> {
+        let place = self.forms.iter().position(|(known, _)| known == kernel)?;
+        self.modes.get(place).map(Vec::as_slice)
     }
 
     /// Whether a form takes part again: evidence grows with the rows, so one that had no chance gets one only now and then.
@@ -320,7 +330,7 @@ fn sample_members(
                 Some(weighing) if taking_part.len() < forms.len() => weighing.complete,
                 _ => all_rows,
             };
-            let weighed = weigh(spec, &taking_part, few, warm.members, rng)?;
+            let weighed = weigh(spec, &taking_part, few, warm, rng)?;
             let mut members = Vec::with_capacity(count);
             for (index, share, places) in share_out(&weighed, count) {
                 let (form, laplace, _) = &weighed[index];
@@ -340,13 +350,13 @@ fn sample_members(
                     members.push(Member { kernel: form.kernel.clone(), theta, weight });
                 }
             }
-            let mut told: Vec<(Kernel, f64)> = weighed
-                .iter()
-                .filter(|(_, _, probability)| *probability >= NO_CHANCE)
-                .map(|(form, _, probability)| (form.kernel.clone(), *probability))
-                .collect();
-            told.sort_by(|a, b| b.1.total_cmp(&a.1));
-            Ok((normalised(members), Some(Weighing { rows: all_rows, complete, forms: told })))
+            let mut told: Vec<&(&Form, Laplace, f64)> =
+                weighed.iter().filter(|(_, _, probability)| *probability >= NO_CHANCE).collect();
+            told.sort_by(|a, b| b.2.total_cmp(&a.2));
+            let forms =
+                told.iter().map(|(form, _, probability)| (form.kernel.clone(), *probability)).collect();
+            let modes = told.iter().map(|(_, laplace, _)| laplace.mode.clone()).collect();
+            Ok((normalised(members), Some(Weighing { rows: all_rows, complete, forms, modes })))
         }
     }
 }
@@ -362,7 +372,7 @@ fn weigh<'a>(
     spec: &GpSpec,
     forms: &[&'a Form],
     rows: &Rows,
-    warm: &[Member],
+    warm: Earlier<'_>,
     rng: &mut dyn Rng,
 ) -> Result<Vec<(&'a Form, Laplace, f64)>, GpError> {
     /// A form whose highest density is that far below the best has no chance, whatever its width.
@@ -371,14 +381,15 @@ fn weigh<'a>(
     let mut failure = None;
     for &form in forms {
         let own = with_kernel(spec, &form.kernel);
-        let start = warm.iter().find(|member| member.kernel == form.kernel);
-        // Where rows are few, modes are many and climbs are cheap; without a place to begin from the way is long.
-        let options = match start {
-            Some(_) if rows.len() >= FEW_ROWS => FitOptions { starts: 0, evaluations: 30 },
-            Some(_) => FitOptions { starts: 2, evaluations: 30 },
-            None => FitOptions { starts: 2, evaluations: 80 },
+        let known = warm.weighing.and_then(|weighing| weighing.mode(&form.kernel));
+        // Where rows are few, modes are many, and each row may make another the highest: besides the last mode one other place is
+        // tried, in turns. With no mode to begin from all of them are, and the way is longer.
+        let starts = match known {
+            None => FreshStarts::All,
+            Some(_) if rows.len() < FEW_ROWS => FreshStarts::One(rows.len()),
+            Some(_) => FreshStarts::None,
         };
-        match Laplace::mode(&own, rows, start.map(|member| member.theta.as_slice()), options, rng) {
+        match Laplace::mode(&own, rows, known, starts, rng) {
             Ok(laplace) => weighed.push((form, laplace, 0.0)),
             Err(error) => failure = Some(error),
         }

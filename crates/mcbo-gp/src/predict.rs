@@ -44,6 +44,11 @@ impl Default for Scratch {
 }
 
 impl Scratch {
+    /// The one point of the last call, as the leaves see it.
+    pub(crate) fn point(&self) -> &[f64] {
+        &self.points
+    }
+
     fn reserve(&mut self, leaves: usize, rows: usize) {
         if self.values.len() < leaves {
             self.values.resize_with(leaves, Mat::new);
@@ -259,6 +264,17 @@ impl Gp {
         }
     }
 
+    /// Covariances of an input with all rows, components apart. The input as the leaves see it is left in the scratch.
+    pub(crate) fn covariance_at(&self, input: &[f64], scratch: &mut Scratch, covariance: &mut Vec<f64>) {
+        scratch.reserve(self.layout.leaves.len(), self.rows.len());
+        scratch.points.clear();
+        scratch.points.extend(self.seen.iter().map(|seen| seen.apply(input[seen.input])));
+        self.leaves_at(scratch, 0, false);
+        self.combine(scratch, 0);
+        covariance.clear();
+        covariance.extend_from_slice(&scratch.covariance.col_as_slice(0)[..self.rows.len()]);
+    }
+
     /// Covariances of a new input with the first `rows` rows, and its own prior variance.
     pub(crate) fn covariance_with_rows(
         &self,
@@ -266,14 +282,11 @@ impl Gp {
         component: usize,
         rows: usize,
     ) -> (Vec<f64>, f64) {
-        let mut scratch = Scratch::default();
-        scratch.reserve(self.layout.leaves.len(), self.rows.len());
-        scratch.points.extend(self.seen.iter().map(|seen| seen.apply(input[seen.input])));
-        self.leaves_at(&mut scratch, 0, false);
-        self.combine(&mut scratch, 0);
-        let column = &scratch.covariance.col_as_slice(0)[..rows];
+        let (mut scratch, mut column) = (Scratch::default(), Vec::new());
+        self.covariance_at(input, &mut scratch, &mut column);
+        let column = &column[..rows];
         let correlated = |(c, &other): (&f64, &usize)| c * self.correlation.get(component, other);
-        let own = self.prior_variance(&scratch.points);
+        let own = self.prior_variance(scratch.point());
         (column.iter().zip(&self.rows.component).map(correlated).collect(), own)
     }
 }

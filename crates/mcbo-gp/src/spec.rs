@@ -315,6 +315,16 @@ impl Correlation {
         Self { size, matrix, factor, norms }
     }
 
+    /// Turns independent rows, one for every component, into rows with this correlation.
+    pub fn mix(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let d = self.size;
+        let mixed = |l: usize| {
+            let entry = |at: usize| (0..=l).map(|k| self.factor[l * d + k] * rows[k][at]).sum();
+            (0..rows[l].len()).map(entry).collect()
+        };
+        (0..d).map(mixed).collect()
+    }
+
     pub fn get(&self, a: usize, b: usize) -> f64 {
         self.matrix[a * self.size + b]
     }

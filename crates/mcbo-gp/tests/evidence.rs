@@ -1,7 +1,7 @@
 //! The evidence of a form by Laplace's method, against the average of the likelihood over draws from the prior: the same
 //! number from its definition, with nothing in common but the likelihood.
 
-use mcbo_gp::{FitOptions, GpSpec, Laplace, Likelihood, Mean, Noise, Prior, Priors, Rows, Shape};
+use mcbo_gp::{GpSpec, Laplace, Likelihood, Mean, Noise, Prior, Priors, Rows, Shape};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -65,9 +65,7 @@ fn evidence_agrees_with_its_definition() {
                 let wiggle = if seed == 2 { 0.0 } else { (3.0 * x[1]).sin() + x[0] };
                 rows.push(&x, wiggle + 0.6 * (rng.random::<f64>() - 0.5) - 0.8).expect("a row");
             }
-            let laplace =
-                Laplace::new(&spec, &rows, None, FitOptions { starts: 3, evaluations: 100 }, &mut rng)
-                    .expect("a mode");
+            let laplace = Laplace::new(&spec, &rows, &mut rng).expect("a mode");
             let (exact, error) = by_definition(&spec, &rows, 60_000, &mut rng);
             println!("{kernel} {n} rows: {:.3} against {exact:.3} ± {error:.3}", laplace.log_evidence);
             assert!(error < 0.1, "{kernel}: the definition is not sure enough: {error}");
@@ -87,8 +85,7 @@ fn without_rows_every_form_is_as_good_as_any() {
     for kernel in ["constant", "se", "linear(0) + se(1)"] {
         let spec = GpSpec { kernel: kernel.parse().expect("a kernel"), ..GpSpec::new(2, Noise::Learned) };
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let laplace =
-            Laplace::new(&spec, &Rows::new(2), None, FitOptions::default(), &mut rng).expect("a mode");
+        let laplace = Laplace::new(&spec, &Rows::new(2), &mut rng).expect("a mode");
         assert_eq!(laplace.log_evidence, 0.0);
     }
 }

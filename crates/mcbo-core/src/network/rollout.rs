@@ -5,6 +5,7 @@ use mcbo_gp::{Prediction, Scratch};
 use crate::optimism::Inputs;
 use crate::quasi::sobol;
 
+use super::functions::FunctionDraws;
 use super::plan::{Plan, Source, Step};
 use super::{Mechanism, Network, NodeModel};
 
@@ -175,15 +176,12 @@ impl Network {
         let with_gradient = !gradients.is_empty();
         workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
         for index in 0..plan.steps.len() {
-            self.forward_step(plan, index, batch, with_gradient, workspace);
+            self.forward_step(plan, index, batch, None, with_gradient, workspace);
         }
-        values.clear();
-        let Some(last) = plan.steps.len().checked_sub(1) else { return };
+        let Some(last) = plan.steps.len().checked_sub(1) else { return values.clear() };
         let state = &workspace.steps[last];
         let per = state.value_columns / candidates;
-        values.extend(
-            state.value.chunks_exact(per).map(|samples| plan.sign * samples.iter().sum::<f64>() / per as f64),
-        );
+        average(plan, state, per, values);
         if !with_gradient {
             return;
         }
@@ -197,11 +195,32 @@ impl Network {
         }
     }
 
+    /// The expected reward of a batch of decision vectors under functions that were drawn for the mechanisms, in the direction of
+    /// improvement: decision vector `i` under draw `i` modulo their number. What the plan has behind the decided variables is
+    /// not looked at.
+    pub(crate) fn rollout_functions(
+        &self,
+        plan: &Plan,
+        functions: &FunctionDraws,
+        batch: Batch<'_>,
+        workspace: &mut Workspace,
+        values: &mut Vec<f64>,
+    ) {
+        workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
+        for index in 0..plan.steps.len() {
+            self.forward_step(plan, index, batch, Some(functions), false, workspace);
+        }
+        let Some(last) = plan.steps.len().checked_sub(1) else { return values.clear() };
+        let state = &workspace.steps[last];
+        average(plan, state, state.value_columns / batch.candidates(plan), values);
+    }
+
     fn forward_step(
         &self,
         plan: &Plan,
         index: usize,
         batch: Batch<'_>,
+        functions: Option<&FunctionDraws>,
         with_gradient: bool,
         workspace: &mut Workspace,
     ) {
@@ -245,6 +264,16 @@ impl Network {
                             formula.eval(inputs)
                         };
                     }
+                }
+            }
+            Mechanism::Learned(groups) if let Some(functions) = functions => {
+                state.predictions.resize_with(groups.len(), Prediction::default);
+                let per = columns / candidates;
+                let paths = functions.of(step.node);
+                for ((group, paths), out) in groups.iter().zip(paths).zip(&mut state.predictions) {
+                    let draw = |s: usize| s / per % paths.count();
+                    paths.values(&group.set, &state.inputs, columns, draw, scratch, &mut out.mean);
+                    out.variance.clear();
                 }
             }
             Mechanism::Learned(groups) => {
@@ -399,6 +428,13 @@ impl Network {
             }
         }
     }
+}
+
+/// The mean over the noise samples of every candidate's reward.
+fn average(plan: &Plan, state: &StepState, per: usize, values: &mut Vec<f64>) {
+    let mean = |samples: &[f64]| plan.sign * samples.iter().sum::<f64>() / per as f64;
+    values.clear();
+    values.extend(state.value.chunks_exact(per).map(mean));
 }
 
 /// The prediction that holds a component of a node, and the component's place in it.

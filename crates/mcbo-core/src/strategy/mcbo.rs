@@ -9,7 +9,7 @@ use crate::search::{Found, SearchSettings, SearchTask, Stage, maximize};
 use crate::{Aim, Data, Intervention, Problem};
 
 use super::eifn::{Draws, NetworkImprovement, first_of_each_choice};
-use super::{Context, Criterion, Memory, Random, Strategy, SuggestError, Suggestion, Warning};
+use super::{Context, Criterion, Excursions, Memory, Random, Strategy, SuggestError, Suggestion, Warning};
 
 /// How far a suggestion may trust its luck.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,7 +121,13 @@ impl Mcbo {
     }
 
     /// The places that promise most by the rule of exploration, best first, with the width it used.
-    fn explore(&self, context: &Context<'_>, network: &Network, seed: u64) -> (Vec<Found>, Option<f64>) {
+    fn explore(
+        &self,
+        context: &Context<'_>,
+        network: &Network,
+        excursions: &mut Excursions,
+        seed: u64,
+    ) -> (Vec<Found>, Option<f64>) {
         let nothing = &|_: Stage| {};
         match self.exploration {
             Exploration::Width(beta) => (self.search(context, network, beta, seed, nothing), Some(beta)),
@@ -132,7 +138,10 @@ impl Mcbo {
             Exploration::Aim(aim) => match aim.unwrap_or(context.problem.aim()) {
                 Aim::Earn => {
                     let found = self.search_shared(context, network, EARNING_WIDTH, seed, nothing);
-                    (found, Some(EARNING_WIDTH))
+                    match self.excursion(context, network, &found, excursions, seed) {
+                        Some(excursion) => (vec![excursion], None),
+                        None => (found, Some(EARNING_WIDTH)),
+                    }
                 }
                 Aim::Find => (self.improve(context, network, seed), None),
             },
@@ -209,7 +218,7 @@ impl Strategy for Mcbo {
         let problem = context.problem;
         let (network, mut memory) = self.fit(context, rng)?;
         let seed: u64 = rng.random();
-        let (found, beta) = self.explore(context, &network, seed);
+        let (found, beta) = self.explore(context, &network, &mut memory.excursions, seed);
         let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
         let Some(chosen) = found.iter().find(|found| !context.is_taken(&found.intervention)) else {
             // Every place the search found is taken: explore instead of repeating.

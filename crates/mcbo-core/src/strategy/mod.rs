@@ -5,6 +5,7 @@ mod catalogue;
 mod cbo;
 mod certificate;
 mod eifn;
+mod excursion;
 mod mcbo;
 mod observe;
 mod random;
@@ -24,6 +25,7 @@ pub use catalogue::{OptionsError, Preset, Rule, StrategyName, StrategyOptions, S
 pub use cbo::Cbo;
 pub use certificate::Certificate;
 pub use eifn::Eifn;
+pub use excursion::Excursions;
 pub use mcbo::{Exploration, Mcbo};
 pub use observe::Observe;
 pub use random::{Random, design_point};
@@ -37,6 +39,9 @@ pub struct Memory {
     pub model: ModelMemory,
     /// The last suggestion.
     pub last: Option<Intervention>,
+    /// Trials that were made for what they teach.
+    #[serde(default, skip_serializing_if = "Excursions::is_none")]
+    pub excursions: Excursions,
 }
 
 /// Everything a strategy may look at.
@@ -65,8 +70,12 @@ impl Context<'_> {
 
 /// Whether two interventions are the same to a thousandth of every range.
 pub(crate) fn same(problem: &Problem, a: &Intervention, b: &Intervention) -> bool {
-    const CLOSE: f64 = 1e-3;
-    let close = |x: f64, y: f64, [low, high]: [f64; 2]| (x - y).abs() < CLOSE * (high - low);
+    within(problem, a, b, 1e-3)
+}
+
+/// Whether two interventions are the same to a share of every range.
+pub(crate) fn within(problem: &Problem, a: &Intervention, b: &Intervention, share: f64) -> bool {
+    let close = |x: f64, y: f64, [low, high]: [f64; 2]| (x - y).abs() < share * (high - low);
     let actions = problem.actions().iter().zip(a.actions.iter().zip(&b.actions));
     a.targets.len() == b.targets.len()
         && actions.into_iter().all(|(action, (x, y))| close(*x, *y, action.range))

@@ -3,9 +3,9 @@
 mod credible;
 mod shared;
 
-use crate::network::{Batch, Choice, Network, NoiseSamples, Plan, Workspace};
+use crate::network::{Batch, Network, NoiseSamples, Plan, Workspace};
 use crate::optimism::Optimism;
-use crate::{Intervention, Problem};
+use crate::{Choice, DecisionSpace, Problem};
 
 pub use credible::CredibleReward;
 pub use shared::SharedOptimism;
@@ -15,14 +15,14 @@ pub trait Acquisition: Send + Sync {
     /// The way through the graph that it evaluates, which also says what a decision vector means.
     fn plan(&self) -> &Plan;
 
-    /// The choice it is about.
-    fn choice(&self) -> &Choice {
-        &self.plan().choice
+    /// What the choice leaves to decide.
+    fn space(&self) -> &DecisionSpace {
+        self.plan().space()
     }
 
     /// Number of unit-scaled variables at the front of the decision vector.
     fn decisions(&self) -> usize {
-        self.plan().decisions()
+        self.space().dim()
     }
 
     /// Bounds of the whole decision vector.
@@ -44,16 +44,6 @@ pub trait Acquisition: Send + Sync {
         values: &mut Vec<f64>,
         gradients: &mut [f64],
     );
-
-    /// The intervention that a decision vector stands for.
-    fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
-        self.plan().intervention(problem, point)
-    }
-
-    /// The unit-scaled variables of an intervention of this choice.
-    fn point(&self, intervention: &Intervention) -> Vec<f64> {
-        self.plan().point(intervention)
-    }
 }
 
 /// Makes the acquisition of a choice with a number of noise samples and their seed.

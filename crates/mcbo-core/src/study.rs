@@ -8,7 +8,6 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::{Data, DataError, Observation, check_intervention};
-use crate::search::{ENUMERATION_LIMIT, enumerate};
 use crate::strategy::{
     Certificate, Context, Criterion, Mcbo, Memory, Recommendation, Strategy, SuggestError, Suggestion,
     design_point,
@@ -455,7 +454,7 @@ fn bare_suggestion(intervention: Intervention, origin: Origin, memory: Memory) -
 pub fn default_initial(problem: &Problem) -> usize {
     let settable: usize = problem.settable().iter().map(|&node| problem.nodes()[node].dim).sum();
     let decisions = problem.actions().len() + settable;
-    let choices = enumerate(problem, ENUMERATION_LIMIT).map_or(0, |choices| choices.len());
+    let choices = problem.choices().map_or(0, <[_]>::len);
     (2 * decisions + 1).max(if choices <= 10 { choices } else { 0 })
 }
 

@@ -1,7 +1,7 @@
 //! The expected reward by what is known of the mechanisms, less a share of what is not.
 
-use crate::Problem;
-use crate::network::{Batch, Choice, Network, NoiseSamples, Plan, Workspace, mechanism_draws};
+use crate::network::{Batch, Network, NoiseSamples, Plan, Workspace, mechanism_draws};
+use crate::{Choice, Problem};
 
 use super::Acquisition;
 

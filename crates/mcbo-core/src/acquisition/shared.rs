@@ -1,7 +1,7 @@
 //! Optimism out of one budget for the whole network.
 
-use crate::Problem;
-use crate::network::{Batch, Choice, Network, NoiseSamples, Plan, Workspace};
+use crate::network::{Batch, Network, NoiseSamples, Plan, Workspace};
+use crate::{Choice, Problem};
 
 use super::Acquisition;
 

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::quasi::{normal_quantile, sobol};
-use crate::{Intervention, Problem};
+use crate::{Choice, Intervention, Problem};
 
-use super::{Batch, Choice, ModelWarning, Network, NoiseSamples, Plan, Workspace, slot_name};
+use super::{Batch, ModelWarning, Network, NoiseSamples, Plan, Workspace, slot_name};
 
 /// Draws of the mechanisms, and noise samples for each.
 const DRAWS: usize = 64;
@@ -37,15 +37,6 @@ pub(crate) fn quantile(draws: &mut [f64], share: f64) -> f64 {
     draws[((draws.len() - 1) as f64 * share).round() as usize]
 }
 
-/// The choice an intervention belongs to, every action that is not neutral free.
-pub(crate) fn choice_of(problem: &Problem, intervention: &Intervention) -> Choice {
-    let acting = |&action: &usize| intervention.actions[action] != problem.actions()[action].neutral;
-    Choice {
-        targets: intervention.targets.iter().map(|(node, _)| *node).collect(),
-        actions: (0..problem.actions().len()).filter(acting).collect(),
-    }
-}
-
 /// Draws of the mechanisms of a plan for predictions, one after the other: by how many deviations each is off its mean.
 pub(crate) fn mechanism_draws(plan: &Plan, count: usize, seed: u64) -> Vec<f64> {
     let extra = plan.dim() - plan.decisions();
@@ -75,8 +66,8 @@ impl Network {
         intervention: &Intervention,
         seed: u64,
     ) -> (Plan, Workspace, Vec<f64>) {
-        let plan = Plan::for_prediction(problem, self, &choice_of(problem, intervention));
-        let unit = plan.point(intervention);
+        let plan = Plan::for_prediction(problem, self, &Choice::of(problem, intervention));
+        let unit = plan.space.point(intervention);
         let (mut points, extra) = (Vec::with_capacity(DRAWS * plan.dim()), plan.dim() - unit.len());
         let (count, samples) = if extra == 0 { (1, DRAWS * SAMPLES) } else { (DRAWS, SAMPLES) };
         let draws = mechanism_draws(&plan, count, seed);
@@ -128,7 +119,7 @@ impl Network {
         intervention: &Intervention,
         forecasts: &[Forecast],
     ) -> Option<ModelWarning> {
-        let plan = Plan::for_prediction(problem, self, &choice_of(problem, intervention));
+        let plan = Plan::for_prediction(problem, self, &Choice::of(problem, intervention));
         let missing =
             |step: &&super::plan::Step| !forecasts.iter().any(|forecast| forecast.node == step.node);
         let step = plan.steps.iter().find(missing)?;

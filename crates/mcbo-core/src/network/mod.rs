@@ -8,6 +8,7 @@ mod form;
 mod plan;
 mod rollout;
 mod summary;
+mod suspicion;
 
 use mcbo_gp::{Earlier, GpError, GpSet, Inference, Mean, Member, Priors, Sampling, Weighing};
 use rand::{Rng, RngExt, SeedableRng};
@@ -15,16 +16,18 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::suspicion::{Suspicion, suspicions};
 use crate::{Data, Expr, Intervention, Noise, Observation, Problem};
 
 pub(crate) use direct::Direct;
 pub use explain::{LeftOutRow, MechanismKind, input_names};
 pub use forecast::{Forecast, expected_reward};
-pub(crate) use forecast::{LOWER_QUANTILE, choice_of, mechanism_draws, quantile};
-pub use plan::{Choice, Plan};
+pub(crate) use forecast::{LOWER_QUANTILE, mechanism_draws, quantile};
+pub use plan::Plan;
 pub use rollout::{Batch, NoiseSamples, Workspace};
 pub use summary::NodeSummary;
+pub use suspicion::{FormulaFault, Suspicion};
+
+use suspicion::suspicions;
 
 /// Which priors the hyper-parameters have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -380,11 +380,11 @@ impl Network {
             match *source {
                 Source::Constant(_) => {}
                 Source::Variable(variable) => {
-                    let [low, high] = plan.variables[variable].range;
+                    let width = plan.space.variables()[variable].width();
                     let per = columns / candidates;
                     for (candidate, chunk) in by_input.chunks_exact(per).enumerate() {
                         gradients[candidate * plan.dim() + variable] +=
-                            chunk.iter().sum::<f64>() * (high - low) / scale;
+                            chunk.iter().sum::<f64>() * width / scale;
                     }
                 }
                 Source::Computed(parent, component) => {
@@ -429,10 +429,10 @@ fn gather_inputs(
         match *source {
             Source::Constant(value) => target.fill(scaling.apply(value)),
             Source::Variable(variable) => {
-                let [low, high] = plan.variables[variable].range;
+                let decided = plan.space.variables()[variable];
                 for (candidate, chunk) in target.chunks_exact_mut(columns / candidates).enumerate() {
                     let u = points[candidate * plan.dim() + variable];
-                    chunk.fill(scaling.apply(low + u * (high - low)));
+                    chunk.fill(scaling.apply(decided.value(u)));
                 }
             }
             Source::Computed(parent, component) => {

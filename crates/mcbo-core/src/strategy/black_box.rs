@@ -5,9 +5,9 @@ use std::f64::consts::TAU;
 use rand::{Rng, RngExt};
 
 use crate::acquisition::Acquisition;
-use crate::network::{Batch, Choice, Direct, ModelSettings, Network, NoiseSamples, Plan, Workspace};
+use crate::network::{Batch, Direct, ModelSettings, Network, NoiseSamples, Plan, Workspace};
 use crate::search::{Found, SearchSettings, SearchTask, maximize};
-use crate::{Intervention, Problem};
+use crate::{Choice, Intervention, Problem};
 
 use super::mcbo::warm_starts;
 use super::{Context, Memory, Strategy, SuggestError, Suggestion, Verdict, Warning, reward_forecast};
@@ -291,7 +291,6 @@ mod tests {
 
     use super::super::testing::{check_gradients, settings, system};
     use super::*;
-    use crate::search::enumerate;
     use crate::{Noise, design_point};
 
     #[test]
@@ -332,9 +331,9 @@ mod tests {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let model =
                 Direct::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
-            let choices = enumerate(&problem, 100).expect("few choices");
+            let choices = problem.choices().expect("few choices");
             assert!(choices.iter().any(|choice| choice.targets.len() == 2));
-            for choice in &choices {
+            for choice in choices {
                 for criterion in [
                     Criterion::Bound(0.7),
                     Criterion::Improvement { best: 0.3 },

@@ -4,16 +4,16 @@ mod causal;
 
 use rand::{Rng, RngExt};
 
-use crate::network::{Choice, ModelSettings, Network};
+use crate::network::{ModelSettings, Network};
 use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
-use crate::{Data, Intervention, Problem};
+use crate::{Choice, Data, Intervention, Problem};
 
 use super::mcbo::warm_starts;
 use super::{
     Context, Memory, Observe, Strategy, SuggestError, Suggestion, Verdict, Warning, reward_forecast,
 };
 
-use causal::{Causal, CausalImprovement, draws_of, is_observational};
+use causal::{Causal, CausalImprovement, draws_of};
 
 /// Causal Bayesian optimisation with expected improvement (EICBO), for hard interventions.
 ///
@@ -103,7 +103,7 @@ impl Strategy for Cbo {
         let rewards = || context.data.rewards(problem);
         let done = |trial: usize| &context.data.observations()[trial].intervention;
         let best = rewards()
-            .filter(|(trial, _)| !is_observational(problem, done(*trial)))
+            .filter(|(trial, _)| !done(*trial).is_neutral(problem))
             .map(|(_, reward)| reward)
             .reduce(f64::max)
             .or_else(|| rewards().map(|(_, reward)| reward).reduce(f64::max))
@@ -132,7 +132,7 @@ impl Strategy for Cbo {
         let observing = if count > 0.0 { sum / count } else { f64::NEG_INFINITY };
         let mut best = (observing, problem.neutral_intervention());
         let tried = context.data.observations().iter().map(|observation| &observation.intervention);
-        for intervention in tried.filter(|done| !is_observational(problem, done)) {
+        for intervention in tried.filter(|done| !done.is_neutral(problem)) {
             let mean = causal.predict(intervention).0;
             if mean > best.0 {
                 best = (mean, intervention.clone());
@@ -146,7 +146,7 @@ impl Strategy for Cbo {
 fn observational(problem: &Problem, data: &Data) -> Data {
     let mut observed = Data::new();
     for observation in data.observations() {
-        if is_observational(problem, &observation.intervention) {
+        if observation.intervention.is_neutral(problem) {
             // It was accepted before.
             let _ = observed.push(problem, observation.clone());
         }
@@ -161,7 +161,6 @@ mod tests {
 
     use super::super::testing::{check_gradients, settings, system};
     use super::*;
-    use crate::search::enumerate;
     use crate::{Noise, Observation};
 
     #[test]
@@ -173,9 +172,9 @@ mod tests {
         let network =
             Network::fit(&problem, &observed, &Default::default(), &settings(), &mut rng).expect("a fit");
         let causal = Causal::fit(&problem, &data, &network, 5).expect("a fit");
-        for choice in enumerate(&problem, 100).expect("few choices") {
+        for choice in problem.choices().expect("few choices") {
             for best in [-1.0, 5.0] {
-                let draws = draws_of(&problem, &network, &choice, 5);
+                let draws = draws_of(&problem, &network, choice, 5);
                 check_gradients(&CausalImprovement { causal: &causal, draws, best }, 2);
             }
         }

@@ -3,10 +3,10 @@
 use rand::{Rng, RngExt};
 
 use crate::acquisition::Acquisition;
-use crate::network::{Batch, Choice, ModelSettings, Network, NoiseSamples, Plan, Workspace};
+use crate::network::{Batch, ModelSettings, Network, NoiseSamples, Plan, Workspace};
 use crate::quasi::{normal_quantile, sobol};
 use crate::search::{Ascent, Found, SearchSettings, SearchTask, Stages, maximize};
-use crate::{Intervention, Problem};
+use crate::{Choice, Intervention, Problem};
 
 use super::mcbo::warm_starts;
 use super::{Context, Mcbo, Strategy, SuggestError, Suggestion, Verdict, Warning};
@@ -269,7 +269,6 @@ mod tests {
     use super::super::testing::{check_gradients, settings, system};
     use super::*;
     use crate::Noise;
-    use crate::search::enumerate;
 
     #[test]
     fn gradients_where_draws_improve_and_where_none_does() {
@@ -278,9 +277,9 @@ mod tests {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let network =
                 Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
-            for choice in enumerate(&problem, 100).expect("few choices") {
+            for choice in problem.choices().expect("few choices") {
                 let improvement = |best: f64| NetworkImprovement {
-                    draws: Draws::noiseless(&problem, &network, &choice, 16, 3),
+                    draws: Draws::noiseless(&problem, &network, choice, 16, 3),
                     best,
                 };
                 let values = check_gradients(&improvement(-1e3), 2);

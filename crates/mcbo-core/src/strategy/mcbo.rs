@@ -3,10 +3,10 @@
 use rand::{Rng, RngExt};
 
 use crate::acquisition::{Acquisition, OptimisticReward, SharedOptimism};
-use crate::network::{Choice, ModelSettings, Network, NoiseSamples, Plan};
+use crate::network::{ModelSettings, Network, NoiseSamples, Plan};
 use crate::optimism::Optimism;
 use crate::search::{Found, SearchSettings, SearchTask, Stage, maximize};
-use crate::{Aim, Data, Intervention, Problem};
+use crate::{Aim, Choice, Data, Intervention, Problem};
 
 use super::eifn::{Draws, NetworkImprovement, first_of_each_choice};
 use super::{Context, Criterion, Memory, Random, Strategy, SuggestError, Suggestion, Warning};
@@ -193,7 +193,7 @@ pub(super) fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec
         if best.len() == count {
             break;
         }
-        if !best.iter().any(|other| super::same(problem, other, intervention)) {
+        if !best.iter().any(|other| other.is_close(problem, intervention)) {
             best.push(intervention.clone());
         }
     }
@@ -262,7 +262,6 @@ mod tests {
     use super::super::testing::{check_gradients, settings, system};
     use super::*;
     use crate::network::{Batch, Workspace};
-    use crate::search::enumerate;
     use crate::{Noise, Observation};
 
     #[test]
@@ -272,8 +271,8 @@ mod tests {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let network =
                 Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
-            for choice in enumerate(&problem, 100).expect("few choices") {
-                check_gradients(&SharedOptimism::new(&problem, &network, &choice, 0.7, 4, 3), 2);
+            for choice in problem.choices().expect("few choices") {
+                check_gradients(&SharedOptimism::new(&problem, &network, choice, 0.7, 4, 3), 2);
             }
         }
     }

@@ -59,21 +59,8 @@ impl Context<'_> {
     /// Whether an intervention is the same, to a thousandth of every range, as one that is pending or has failed.
     pub fn is_taken(&self, candidate: &Intervention) -> bool {
         let pending = self.pending.iter().map(|pending| &pending.intervention);
-        pending.chain(self.failed).any(|other| same(self.problem, candidate, other))
+        pending.chain(self.failed).any(|other| candidate.is_close(self.problem, other))
     }
-}
-
-/// Whether two interventions are the same to a thousandth of every range.
-pub(crate) fn same(problem: &Problem, a: &Intervention, b: &Intervention) -> bool {
-    const CLOSE: f64 = 1e-3;
-    let close = |x: f64, y: f64, [low, high]: [f64; 2]| (x - y).abs() < CLOSE * (high - low);
-    let actions = problem.actions().iter().zip(a.actions.iter().zip(&b.actions));
-    a.targets.len() == b.targets.len()
-        && actions.into_iter().all(|(action, (x, y))| close(*x, *y, action.range))
-        && a.targets.iter().zip(&b.targets).all(|((node, xs), (other, ys))| {
-            let ranges = problem.nodes()[*node].hard.iter().flatten();
-            node == other && xs.iter().zip(ys).zip(ranges).all(|((x, y), range)| close(*x, *y, *range))
-        })
 }
 
 /// Something the user should know about a suggestion.

@@ -2,10 +2,9 @@
 
 use rand::{Rng, RngExt};
 
-use crate::network::Choice;
+use crate::problem::{Part, compose, parts};
 use crate::quasi::sobol;
-use crate::search::{ENUMERATION_LIMIT, Part, compose, enumerate, parts};
-use crate::{Intervention, Problem};
+use crate::{Choice, DecisionSpace, Intervention, Problem};
 
 use super::{Context, Strategy, SuggestError, Suggestion, Warning};
 
@@ -19,9 +18,9 @@ impl Strategy for Random {
     }
 
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
-        let choices = enumerate(context.problem, ENUMERATION_LIMIT);
+        let choices = context.problem.choices();
         let mut draw = || {
-            let choice = match &choices {
+            let choice = match choices {
                 Some(choices) => choices[rng.random_range(0..choices.len())].clone(),
                 None => random_choice(context.problem, rng),
             };
@@ -50,7 +49,7 @@ impl Strategy for Random {
 
 /// Point `index` of the initial design: all choices in turn, the values of each from a scrambled Sobol sequence of its own.
 pub fn design_point(problem: &Problem, index: usize, seed: u64) -> Intervention {
-    let choice = match enumerate(problem, ENUMERATION_LIMIT) {
+    let choice = match problem.choices() {
         Some(choices) => {
             // Every few points of one sequence would be no better than chance.
             let (turn, place) = (index / choices.len(), index % choices.len());
@@ -68,21 +67,10 @@ pub fn design_point(problem: &Problem, index: usize, seed: u64) -> Intervention 
 }
 
 /// The intervention of a choice with the given unit-scaled values.
-fn fill(problem: &Problem, choice: &Choice, mut unit: impl FnMut(usize) -> f64) -> Intervention {
-    let mut next = 0;
-    let mut value = |[low, high]: [f64; 2]| {
-        next += 1;
-        low + (high - low) * unit(next - 1)
-    };
-    let mut intervention = problem.neutral_intervention();
-    for &node in &choice.targets {
-        let values = problem.nodes()[node].hard.iter().flatten().map(|range| value(*range)).collect();
-        intervention.targets.push((node, values));
-    }
-    for &action in &choice.actions {
-        intervention.actions[action] = value(problem.actions()[action].range);
-    }
-    intervention
+fn fill(problem: &Problem, choice: &Choice, unit: impl FnMut(usize) -> f64) -> Intervention {
+    let space = DecisionSpace::new(problem, choice);
+    let point: Vec<f64> = (0..space.dim()).map(unit).collect();
+    space.intervention(problem, &point)
 }
 
 /// A random choice where there are too many to list: parts are added in random order while they fit.

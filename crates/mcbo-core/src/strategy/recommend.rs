@@ -4,9 +4,9 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 use crate::acquisition::{Acquisition, CredibleReward};
-use crate::network::{Choice, Forecast, LOWER_QUANTILE, Network, choice_of, expected_reward, quantile};
+use crate::network::{Forecast, LOWER_QUANTILE, Network, expected_reward, quantile};
 use crate::search::{Scored, Stages, climb};
-use crate::{Intervention, Problem};
+use crate::{Choice, Intervention, Problem};
 
 use super::mcbo::best_observed;
 use super::{Context, Mcbo, Memory, SuggestError, Warning};
@@ -101,7 +101,7 @@ impl Mcbo {
         let found = self.search(context, &network, 0.0, seed, &|_| {});
         let found = found.into_iter().map(|found| (found.choice, found.intervention)).take(CANDIDATES);
         let observed = best_observed(problem, context.data, CANDIDATES).into_iter();
-        let observed = observed.map(|intervention| (choice_of(problem, &intervention), intervention));
+        let observed = observed.map(|intervention| (Choice::of(problem, &intervention), intervention));
         let worth =
             |intervention: &Intervention| criterion.worth(network.reward_draws(problem, intervention, seed));
         let candidates: Vec<(Choice, Intervention)> = found.chain(observed).collect();
@@ -146,11 +146,12 @@ fn refined(
     let reward =
         |samples: usize| CredibleReward::new(problem, network, choice, criterion.caution(), samples, seed);
     let (coarse, fine) = (reward(2), reward(4));
-    let start = Scored { point: coarse.point(start), value: 0.0 };
+    let start = Scored { point: coarse.space().point(start), value: 0.0 };
     let noisy = coarse.is_noisy().then_some(&fine as &dyn Acquisition);
     let reached = climb(&coarse, noisy, vec![start], Stages { first: 10, finalists: 1, second: 16 });
     // One start went in, so one place comes out.
-    reached
-        .first()
-        .map_or_else(|| problem.neutral_intervention(), |best| coarse.intervention(problem, &best.point))
+    reached.first().map_or_else(
+        || problem.neutral_intervention(),
+        |best| coarse.space().intervention(problem, &best.point),
+    )
 }

@@ -1,10 +1,50 @@
-//! The discrete part of the search: which nodes to set and which actions to use.
+//! Which nodes may be set together and which actions used: the choices that a problem leaves.
 
-use crate::network::Choice;
-use crate::{Intervention, Problem};
+use std::sync::OnceLock;
+
+use super::Problem;
+use crate::intervention::Choice;
 
 /// More choices than this are not enumerated.
 pub const ENUMERATION_LIMIT: usize = 300;
+
+/// What was listed of a problem when it was first asked for. It follows from the rest of the problem, so that it does not
+/// count when problems are compared.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Listed {
+    target_sets: OnceLock<Option<Vec<Vec<usize>>>>,
+    choices: OnceLock<Option<Vec<Choice>>>,
+}
+
+impl PartialEq for Listed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Problem {
+    /// The sets of [`target_sets`], listed once; `None` if there are more than [`ENUMERATION_LIMIT`].
+    pub fn target_sets(&self) -> Option<&[Vec<usize>]> {
+        self.listed.target_sets.get_or_init(|| target_sets(self, ENUMERATION_LIMIT)).as_deref()
+    }
+
+    /// The choices of [`enumerate`], listed once; `None` if there are more than [`ENUMERATION_LIMIT`].
+    pub fn choices(&self) -> Option<&[Choice]> {
+        self.listed.choices.get_or_init(|| enumerate(self, ENUMERATION_LIMIT)).as_deref()
+    }
+
+    /// Actions that reach the reward when these targets are set, in increasing order.
+    pub(crate) fn useful_actions(&self, targets: &[usize]) -> Vec<usize> {
+        let relevant = self.graph.ancestors_cut(self.reward, targets);
+        let feeds = |action: usize| {
+            let reads = |(node, declared): (usize, &super::Node)| {
+                relevant[node] && !targets.contains(&node) && declared.actions.contains(&action)
+            };
+            self.nodes.iter().enumerate().any(reads)
+        };
+        (0..self.actions.len()).filter(|&action| feeds(action)).collect()
+    }
+}
 
 /// The allowed target sets of hard interventions, pruned to those that can matter.
 ///
@@ -32,19 +72,8 @@ pub fn target_sets(problem: &Problem, limit: usize) -> Option<Vec<Vec<usize>>> {
     }
 }
 
-/// Actions that reach the reward when these targets are set, in increasing order.
-pub(crate) fn useful_actions(problem: &Problem, targets: &[usize]) -> Vec<usize> {
-    let relevant = problem.graph().ancestors_cut(problem.reward(), targets);
-    let feeds = |action: usize| {
-        (0..problem.nodes().len()).any(|node| {
-            relevant[node] && !targets.contains(&node) && problem.nodes()[node].actions.contains(&action)
-        })
-    };
-    (0..problem.actions().len()).filter(|&action| feeds(action)).collect()
-}
-
 /// Whether "not acting" is apart from all values of the range, so that it is a choice of its own.
-pub(crate) fn is_switch(problem: &Problem, action: usize) -> bool {
+fn is_switch(problem: &Problem, action: usize) -> bool {
     let action = &problem.actions()[action];
     action.neutral < action.range[0] || action.neutral > action.range[1]
 }
@@ -59,7 +88,7 @@ pub fn enumerate(problem: &Problem, limit: usize) -> Option<Vec<Choice>> {
             continue;
         }
         let room = most - targets.len();
-        let useful = useful_actions(problem, &targets);
+        let useful = problem.useful_actions(&targets);
         let (switches, always): (Vec<usize>, Vec<usize>) =
             useful.iter().partition(|&&action| is_switch(problem, action));
         // An action whose neutral value lies in its range costs nothing while there is room for it.
@@ -118,19 +147,6 @@ fn subsets(items: &[usize], size: usize, visit: &mut dyn FnMut(&[usize]) -> bool
     grow(items, size, 0, &mut Vec::new(), visit)
 }
 
-/// Whether an intervention could have come from this choice: the same targets, and every other action neutral.
-pub(crate) fn belongs(problem: &Problem, choice: &Choice, intervention: &Intervention) -> bool {
-    intervention.targets.iter().map(|(node, _)| *node).eq(choice.targets.iter().copied())
-        && problem.actions().iter().enumerate().all(|(index, action)| {
-            let value = intervention.actions[index];
-            if choice.actions.contains(&index) {
-                value >= action.range[0] && value <= action.range[1]
-            } else {
-                value == action.neutral
-            }
-        })
-}
-
 /// A choice during growth: members are targets and actions alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -165,7 +181,7 @@ pub(crate) fn compose(problem: &Problem, parts: &[Part]) -> Option<Choice> {
     if parts.len() > most || !allowed {
         return None;
     }
-    let useful = useful_actions(problem, &choice.targets);
+    let useful = problem.useful_actions(&choice.targets);
     if choice.actions.iter().any(|action| !useful.contains(action)) {
         return None;
     }

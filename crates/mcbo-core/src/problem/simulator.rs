@@ -2,7 +2,8 @@
 
 use crate::expr::Expr;
 use crate::intervention::Intervention;
-use crate::problem::{Noise, Problem};
+
+use super::{Noise, Problem};
 
 /// The mechanism of one node: a formula per component, and the noise that the formulas do not draw themselves.
 #[derive(Debug, Clone, PartialEq)]

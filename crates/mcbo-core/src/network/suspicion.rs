@@ -5,8 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::network::{Network, input_names, slot_name};
 use crate::{Data, Noise, Problem};
+
+use super::{Network, input_names, slot_name};
 
 /// Something in the data that does not fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -167,7 +168,7 @@ fn drifts(problem: &Problem, data: &Data, network: &Network, node: usize) -> Vec
     let components: Vec<Vec<Residual>> = match &problem.nodes()[node].formula {
         Some(_) => residuals(problem, data, node).into_iter().map(|rows| rows.of).collect(),
         None => {
-            let of = |row: &crate::LeftOutRow| Residual {
+            let of = |row: &super::LeftOutRow| Residual {
                 place: row.place,
                 raw: row.value - row.mean,
                 scaled: (row.value - row.mean) / row.deviation,

@@ -93,6 +93,11 @@ impl DecisionSpace {
         self.variables.len()
     }
 
+    /// The unit box.
+    pub fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
+        (vec![0.0; self.dim()], vec![1.0; self.dim()])
+    }
+
     pub(crate) fn variables(&self) -> &[Variable] {
         &self.variables
     }

@@ -13,6 +13,8 @@ mod quasi;
 mod search;
 mod strategy;
 mod study;
+#[cfg(test)]
+mod testing;
 
 pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, OptimisticReward};
 pub use mcbo_gp::processor;
@@ -36,8 +38,8 @@ pub use problem::{
 };
 pub use search::{Ascent, Found, SearchSettings, SearchTask, Stage, Stages, maximize};
 pub use strategy::{
-    Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Exploration, Mcbo, Memory, Observe,
-    OptionsError, Preset, Random, Recommendation, Rule, Strategy, StrategyName, StrategyOptions,
+    Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Exploration, Luck, Mcbo, Memory,
+    Observe, OptionsError, Preset, Random, Recommendation, Rule, Strategy, StrategyName, StrategyOptions,
     StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{ChangeError, Origin, Study, StudyError, Trial, TrialState, default_initial, values_by_name};

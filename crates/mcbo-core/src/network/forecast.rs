@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::quasi::{normal_quantile, sobol};
 use crate::{Choice, Intervention, Problem};
 
-use super::{Batch, ModelWarning, Network, NoiseSamples, Plan, Workspace, slot_name};
+use super::{Batch, Drawn, Draws, ModelWarning, Network, NoiseSamples, Plan, Workspace, slot_name};
 
 /// Draws of the mechanisms, and noise samples for each.
 const DRAWS: usize = 64;
@@ -37,13 +36,6 @@ pub(crate) fn quantile(draws: &mut [f64], share: f64) -> f64 {
     draws[((draws.len() - 1) as f64 * share).round() as usize]
 }
 
-/// Draws of the mechanisms of a plan for predictions, one after the other: by how many deviations each is off its mean.
-pub(crate) fn mechanism_draws(plan: &Plan, count: usize, seed: u64) -> Vec<f64> {
-    let extra = plan.dim() - plan.decisions();
-    let shift = |draw: usize, k: usize| normal_quantile(sobol(draw as u32, k as u32, seed ^ 0x0f0f));
-    (0..count).flat_map(|draw| (0..extra).map(move |k| shift(draw, k))).collect()
-}
-
 /// The expected reward with its bounds, in the direction of improvement: mean, lower and upper end. `None` if the reward is
 /// not among the forecasts.
 pub fn expected_reward(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64; 3]> {
@@ -56,30 +48,18 @@ impl Network {
     /// Draws of the expected reward under an intervention, in the direction of improvement: the mechanisms drawn
     /// from their posteriors as in [`Self::forecast`], the noise averaged out.
     pub fn reward_draws(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<f64> {
-        self.draws(problem, intervention, seed).2
+        let (draws, mut drawn) = (self.draws(problem, intervention, seed), Drawn::default());
+        let point = draws.plan().space().point(intervention);
+        draws.evaluate(&point, false, &mut Workspace::default(), &mut drawn);
+        drawn.rewards
     }
 
-    /// A rollout of draws of the mechanisms; where there is none to draw, of one with as many noise samples as all together.
-    fn draws(
-        &self,
-        problem: &Problem,
-        intervention: &Intervention,
-        seed: u64,
-    ) -> (Plan, Workspace, Vec<f64>) {
-        let plan = Plan::for_prediction(problem, self, &Choice::of(problem, intervention));
-        let unit = plan.space.point(intervention);
-        let (mut points, extra) = (Vec::with_capacity(DRAWS * plan.dim()), plan.dim() - unit.len());
-        let (count, samples) = if extra == 0 { (1, DRAWS * SAMPLES) } else { (DRAWS, SAMPLES) };
-        let draws = mechanism_draws(&plan, count, seed);
-        for draw in 0..count {
-            points.extend_from_slice(&unit);
-            points.extend_from_slice(&draws[draw * extra..(draw + 1) * extra]);
-        }
-        let noise = NoiseSamples::new(&plan, samples, seed);
-        let (mut workspace, mut values) = (Workspace::default(), Vec::new());
-        let batch = Batch { points: &points, beta: 1.0, noise: &noise };
-        self.rollout(&plan, batch, &mut workspace, &mut values, &mut []);
-        (plan, workspace, values)
+    /// Draws of what an intervention gives; where there is no mechanism to draw, one with as many noise samples as all together.
+    fn draws(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Draws<'_> {
+        let choice = Choice::of(problem, intervention);
+        Draws::expectation(problem, self, &choice, DRAWS, seed, |plan| {
+            if plan.dim() == plan.decisions() { DRAWS * SAMPLES } else { SAMPLES }
+        })
     }
 
     /// The expected value of every node that matters under an intervention, with bounds of 90 % credibility.
@@ -88,12 +68,15 @@ impl Network {
     /// noise is averaged out: bounds are on the expectation, not on a single outcome. A node whose formula has no value for
     /// some of what may happen is left out, and so are those that depend on it.
     pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
-        let (plan, workspace, rewards) = self.draws(problem, intervention, seed);
+        let draws = self.draws(problem, intervention, seed);
+        let (mut workspace, mut drawn) = (Workspace::default(), Drawn::default());
+        let point = draws.plan().space().point(intervention);
+        draws.evaluate(&point, false, &mut workspace, &mut drawn);
         let mut forecasts = Vec::new();
-        for (index, step) in plan.steps.iter().enumerate() {
+        for (index, step) in draws.plan().steps.iter().enumerate() {
             for component in 0..step.components {
                 let values = workspace.values(index, component);
-                let per = values.len() / rewards.len();
+                let per = values.len() / draws.count();
                 let mut means: Vec<f64> =
                     values.chunks_exact(per).map(|chunk| chunk.iter().sum::<f64>() / per as f64).collect();
                 if !means.iter().all(|mean| mean.is_finite()) {

@@ -1,11 +1,13 @@
 //! The fitted system: one set of Gaussian processes per node, in the user's units at its border.
 
-mod direct;
+mod causal;
+mod draws;
 mod explain;
 mod fit;
 mod forecast;
 mod form;
 mod plan;
+mod reward_model;
 mod rollout;
 mod summary;
 mod suspicion;
@@ -18,11 +20,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Data, Expr, Intervention, Noise, Observation, Problem};
 
-pub(crate) use direct::Direct;
+pub(crate) use causal::Causal;
+pub(crate) use draws::{Drawn, Draws};
 pub use explain::{LeftOutRow, MechanismKind, input_names};
 pub use forecast::{Forecast, expected_reward};
-pub(crate) use forecast::{LOWER_QUANTILE, mechanism_draws, quantile};
+pub(crate) use forecast::{LOWER_QUANTILE, quantile};
 pub use plan::Plan;
+pub(crate) use reward_model::{RewardModel, SMALLEST_DEVIATION};
+pub(crate) use rollout::Rollout;
 pub use rollout::{Batch, NoiseSamples, Workspace};
 pub use summary::NodeSummary;
 pub use suspicion::{FormulaFault, Suspicion};

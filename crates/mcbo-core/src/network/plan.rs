@@ -177,9 +177,9 @@ impl Plan {
 
     /// Bounds of the decision vector.
     pub fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
-        let (n, bound) = (self.decisions(), self.optimism.bound());
-        let lower = (0..self.dim).map(|i| if i < n { 0.0 } else { -bound }).collect();
-        let upper = (0..self.dim).map(|i| if i < n { 1.0 } else { bound }).collect();
+        let ((mut lower, mut upper), bound) = (self.space.bounds(), self.optimism.bound());
+        lower.resize(self.dim, -bound);
+        upper.resize(self.dim, bound);
         (lower, upper)
     }
 }

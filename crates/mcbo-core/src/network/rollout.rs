@@ -53,6 +53,40 @@ impl NoiseSamples {
     }
 }
 
+/// A rollout in which everything is fixed but the decision vectors.
+#[derive(Debug)]
+pub(crate) struct Rollout<'a> {
+    pub network: &'a Network,
+    pub plan: Plan,
+    pub noise: NoiseSamples,
+    /// The width of the confidence band in standard deviations.
+    pub beta: f64,
+}
+
+impl<'a> Rollout<'a> {
+    /// With `samples` realisations of the noise.
+    pub fn new(network: &'a Network, plan: Plan, beta: f64, samples: usize, seed: u64) -> Self {
+        Self { network, noise: NoiseSamples::new(&plan, samples, seed), plan, beta }
+    }
+
+    /// Multiplications that the value at one point costs, roughly.
+    pub fn cost(&self) -> f64 {
+        self.network.rollout_cost(&self.plan, self.noise.count())
+    }
+
+    /// See [`Network::rollout`].
+    pub fn evaluate(
+        &self,
+        points: &[f64],
+        workspace: &mut Workspace,
+        values: &mut Vec<f64>,
+        gradients: &mut [f64],
+    ) {
+        let batch = Batch { points, beta: self.beta, noise: &self.noise };
+        self.network.rollout(&self.plan, batch, workspace, values, gradients);
+    }
+}
+
 /// What goes through the graph together.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {

@@ -1,19 +1,16 @@
 //! Causal Bayesian optimisation by do-calculus (Aglietti et al. 2020).
 
-mod causal;
-
 use rand::{Rng, RngExt};
 
-use crate::network::{ModelSettings, Network};
+use crate::acquisition::CausalImprovement;
+use crate::network::{Causal, ModelSettings, Network};
 use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
 use crate::{Choice, Data, Intervention, Problem};
 
-use super::mcbo::warm_starts;
 use super::{
     Context, Memory, Observe, Strategy, SuggestError, Suggestion, Verdict, Warning, reward_forecast,
+    warm_starts,
 };
-
-use causal::{Causal, CausalImprovement, draws_of};
 
 /// Causal Bayesian optimisation with expected improvement (EICBO), for hard interventions.
 ///
@@ -110,8 +107,7 @@ impl Strategy for Cbo {
             .unwrap_or(0.0);
         let warm = warm_starts(context);
         let factory = |choice: &Choice, _: usize, _: u64| {
-            let draws = draws_of(problem, &network, choice, seed);
-            Box::new(CausalImprovement { causal: &causal, draws, best }) as Box<_>
+            Box::new(CausalImprovement::new(&causal, choice, best)) as Box<_>
         };
         let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage: &|_| {} };
         let found = maximize(&task, &self.search);
@@ -159,8 +155,8 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::testing::{check_gradients, settings, system};
     use super::*;
+    use crate::testing::{check_gradients, settings, system};
     use crate::{Noise, Observation};
 
     #[test]
@@ -174,8 +170,7 @@ mod tests {
         let causal = Causal::fit(&problem, &data, &network, 5).expect("a fit");
         for choice in problem.choices().expect("few choices") {
             for best in [-1.0, 5.0] {
-                let draws = draws_of(&problem, &network, choice, 5);
-                check_gradients(&CausalImprovement { causal: &causal, draws, best }, 2);
+                check_gradients(&CausalImprovement::new(&causal, choice, best), 2);
             }
         }
     }

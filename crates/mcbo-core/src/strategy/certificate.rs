@@ -9,7 +9,7 @@ use crate::quasi::sobol;
 use crate::search::SearchSettings;
 use crate::{Choice, DecisionSpace, Intervention, Problem};
 
-use super::{Context, Mcbo, Memory};
+use super::{Context, Luck, Mcbo, Memory};
 
 /// Realisations of the noise that bounds are averaged over.
 const SAMPLES: usize = 32;
@@ -80,8 +80,8 @@ impl Mcbo {
             starts: THOROUGH * self.search.starts,
             ..self.search
         };
-        let simple = Self { optimism: Optimism::Constant, search, ..self.clone() };
-        let found = simple.search(context, network, width, seed, &|_| {});
+        let luck = Luck::Each(width);
+        let found = super::mcbo::search(context, network, Optimism::Constant, luck, &search, seed, &|_| {});
         let own = Choice::of(problem, intervention);
         let own_point = DecisionSpace::new(problem, &own).point(intervention);
         let starts = found.into_iter().take(FINALISTS).map(|found| (found.choice, found.point));

@@ -9,13 +9,11 @@ mod mcbo;
 mod observe;
 mod random;
 mod recommend;
-#[cfg(test)]
-mod testing;
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::network::{FitError, Forecast, ModelMemory, ModelWarning};
+use crate::network::{FitError, Forecast, ModelMemory, ModelSettings, ModelWarning, Network};
 use crate::search::Found;
 use crate::{Data, Intervention, Observation, Problem};
 
@@ -24,7 +22,7 @@ pub use catalogue::{OptionsError, Preset, Rule, StrategyName, StrategyOptions, S
 pub use cbo::Cbo;
 pub use certificate::Certificate;
 pub use eifn::Eifn;
-pub use mcbo::{Exploration, Mcbo};
+pub use mcbo::{Exploration, Luck, Mcbo};
 pub use observe::Observe;
 pub use random::{Random, design_point};
 pub use recommend::{Criterion, Recommendation};
@@ -56,11 +54,55 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Fits the network to the data, conditioned on trials that are under way; with what to remember of the fit.
+    ///
+    /// # Errors
+    /// If a node's covariance cannot be factorised at all.
+    pub fn fit(&self, model: &ModelSettings, rng: &mut dyn Rng) -> Result<(Network, Memory), SuggestError> {
+        let mut network = Network::fit(self.problem, self.data, &self.memory.model, model, rng)?;
+        let memory = Memory { model: network.memory(), ..self.memory.clone() };
+        for pending in self.pending {
+            network.condition_on_pending(self.problem, pending);
+        }
+        Ok((network, memory))
+    }
+
     /// Whether an intervention is the same, to a thousandth of every range, as one that is pending or has failed.
     pub fn is_taken(&self, candidate: &Intervention) -> bool {
         let pending = self.pending.iter().map(|pending| &pending.intervention);
         pending.chain(self.failed).any(|other| candidate.is_close(self.problem, other))
     }
+}
+
+/// Where every search begins beside its own places: the best that was measured, and the last suggestion.
+fn warm_starts(context: &Context<'_>) -> Vec<Intervention> {
+    let mut warm = best_observed(context.problem, context.data, 2);
+    warm.extend(context.memory.last.clone());
+    warm
+}
+
+/// The interventions with the best measured rewards, best first.
+fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec<Intervention> {
+    let mut rewards: Vec<(usize, f64)> = data.rewards(problem).collect();
+    rewards.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let mut best: Vec<Intervention> = Vec::new();
+    for (trial, _) in rewards {
+        let intervention = &data.observations()[trial].intervention;
+        if best.len() == count {
+            break;
+        }
+        if !best.iter().any(|other| other.is_close(problem, intervention)) {
+            best.push(intervention.clone());
+        }
+    }
+    best
+}
+
+/// The best place of every choice.
+fn first_of_each_choice(found: &[Found]) -> Vec<Intervention> {
+    let is_first =
+        |(index, place): &(usize, &Found)| !found[..*index].iter().any(|other| other.choice == place.choice);
+    found.iter().enumerate().filter(is_first).map(|(_, place)| place.intervention.clone()).collect()
 }
 
 /// Something the user should know about a suggestion.
@@ -134,7 +176,7 @@ pub trait Strategy: Send + Sync {
     /// If no model can be fitted to the data.
     fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
         let _ = rng;
-        let best = mcbo::best_observed(context.problem, context.data, 1).pop();
+        let best = best_observed(context.problem, context.data, 1).pop();
         Ok(best.unwrap_or_else(|| context.problem.neutral_intervention()))
     }
 }

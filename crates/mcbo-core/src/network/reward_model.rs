@@ -13,17 +13,20 @@ use super::{
     Network, NodeModel, NoiseSamples, Plan, Workspace, form,
 };
 
+/// Below this share of the rewards' scale a deviation counts as this share.
+pub(crate) const SMALLEST_DEVIATION: f64 = 1e-10;
+
 /// One process per target set, from the values of the set and the actions to the reward.
 ///
 /// All sets share one scaling of the reward, so that a set of few trials, or of none, is as uncertain as the rewards differ.
 #[derive(Debug)]
-pub(crate) struct Direct {
+pub(crate) struct RewardModel {
     sets: Vec<Vec<usize>>,
     networks: Vec<Network>,
     rewards: Affine,
 }
 
-impl Direct {
+impl RewardModel {
     /// Fits a process to every target set: all of them where they are few, else those that were tried.
     pub fn fit(
         problem: &Problem,
@@ -190,4 +193,30 @@ fn fit_set(
         }]),
     });
     Ok(Network { nodes, trials: Vec::new(), warnings: warning.into_iter().collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design_point;
+    use crate::testing::system;
+    use rand::SeedableRng;
+
+    #[test]
+    fn a_trial_without_noise_is_remembered() {
+        let (problem, data) = system(Noise::None);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let model = RewardModel::fit(&problem, &data, &Default::default(), &ModelSettings::paper(), &mut rng);
+        let mut model = model.expect("a fit");
+        for (trial, reward) in data.rewards(&problem) {
+            let (mean, deviation) = model.predict(&problem, &data.observations()[trial].intervention);
+            assert!((mean - reward).abs() < 0.02 && deviation < 0.05, "{reward}: {mean} ± {deviation}");
+        }
+        // A pending trial changes no mean and takes the doubt away.
+        let pending = design_point(&problem, 99, 7);
+        let (mean, before) = model.predict(&problem, &pending);
+        model.condition_on_pending(&problem, &pending);
+        let (imagined, after) = model.predict(&problem, &pending);
+        assert!((imagined - mean).abs() < 1e-2 * before && after < 0.1 * before, "{before} {after}");
+    }
 }

@@ -10,9 +10,10 @@ use std::fs;
 use source::{behind_closing, code_only, files, folder, without_tests};
 
 /// Every module uses those before it, never one behind it. `ARCHITECTURE.md` says what each of them is.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "graph",
     "quasi",
+    "noise",
     "expr",
     "intervention",
     "problem",

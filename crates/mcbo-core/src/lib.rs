@@ -7,6 +7,7 @@ mod expr;
 mod graph;
 mod intervention;
 mod network;
+mod noise;
 mod optimism;
 mod problem;
 mod quasi;
@@ -30,11 +31,12 @@ pub use network::{
     ModelWarning, Network, NodeSummary, NoiseSamples, ParentScaling, Plan, PriorPreset, Suspicion, Workspace,
     expected_reward, input_names, slot_name,
 };
+pub use noise::Noise;
 pub use optimism::Optimism;
 pub use problem::{
     Action, Aim, AimParseError, Components, Diagnostic, Direction, ENUMERATION_LIMIT, Formulas, Node,
-    NodeBuilder, Noise, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning, Simulator,
-    enumerate, target_sets,
+    NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning, Simulator, enumerate,
+    target_sets,
 };
 pub use search::{Ascent, Found, SearchSettings, SearchTask, Stage, Stages, maximize};
 pub use strategy::{

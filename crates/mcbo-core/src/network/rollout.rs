@@ -23,7 +23,7 @@ impl NoiseSamples {
     /// Quasi-random realisations; one empty sample where the plan has no noise that matters.
     pub fn new(plan: &Plan, count: usize, seed: u64) -> Self {
         if !plan.is_noisy() {
-            return Self { rows: plan.noise_kinds.iter().map(|_| vec![0.0]).collect(), count: 1 };
+            return Self::silent(plan);
         }
         let rows = plan
             .noise_kinds

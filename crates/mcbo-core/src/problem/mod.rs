@@ -8,7 +8,6 @@ mod check;
 mod choices;
 mod diagnostics;
 mod draft;
-mod noise;
 mod parse;
 mod render;
 mod simulator;
@@ -22,6 +21,7 @@ use mcbo_gp::Kernel;
 use crate::expr::Expr;
 use crate::graph::Graph;
 use crate::intervention::Intervention;
+use crate::noise::Noise;
 
 use choices::Listed;
 
@@ -30,7 +30,6 @@ pub use choices::{ENUMERATION_LIMIT, enumerate, target_sets};
 pub(crate) use choices::{Part, compose, parts};
 pub use diagnostics::{Diagnostic, ProblemError, ProblemErrors, ProblemWarning};
 pub use draft::Formulas;
-pub use noise::Noise;
 pub use simulator::Simulator;
 
 /// Whether a large or a small reward is good.

@@ -41,7 +41,7 @@ pub use problem::{
 pub use search::{Ascent, Found, SearchSettings, SearchTask, Stage, Stages, maximize};
 pub use strategy::{
     Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Exploration, Luck, Mcbo, Memory,
-    Observe, OptionsError, Preset, Random, Recommendation, Rule, Strategy, StrategyName, StrategyOptions,
-    StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
+    Observe, OptionsError, Preset, Proposal, Random, Recommendation, Rule, Strategy, StrategyName,
+    StrategyOptions, StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{ChangeError, Origin, Study, StudyError, Trial, TrialState, default_initial, values_by_name};

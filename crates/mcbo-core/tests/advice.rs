@@ -281,8 +281,9 @@ fn where_something_has_no_value_nothing_is_promised() {
     assert!(said.iter().any(|warning| warning.starts_with("y: its formula has no value")), "{said:?}");
     assert!(suggestion.predicted.iter().all(|forecast| forecast.name == "x" && forecast.mean.is_finite()));
     assert_eq!(suggestion.acquisition, None);
-    let text = serde_json::to_string(&suggestion).unwrap();
-    assert_eq!(serde_json::from_str::<mcbo_core::Suggestion>(&text).unwrap(), suggestion);
+    let proposal = mcbo_core::Proposal { suggestion, memory: study.memory().clone() };
+    let text = serde_json::to_string(&proposal).unwrap();
+    assert_eq!(serde_json::from_str::<mcbo_core::Proposal>(&text).unwrap(), proposal);
     let advice = study.recommend().unwrap();
     assert!(advice.warnings.len() == 1 && study.certify(&advice, 2.0).gap() == f64::INFINITY);
 }

@@ -5,8 +5,8 @@ mod common;
 use common::{Options, SHAPES, Shape};
 use mcbo_core::{
     Acquisition, Ascent, Choice, Context, Data, Found, Intervention, Mcbo, Memory, ModelSettings, Network,
-    Noise, Observation, Optimism, OptimisticReward, Problem, SearchSettings, SearchTask, Strategy,
-    Suggestion, Workspace, enumerate, maximize,
+    Noise, Observation, Optimism, OptimisticReward, Problem, Proposal, SearchSettings, SearchTask, Strategy,
+    Workspace, enumerate, maximize,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -151,7 +151,7 @@ fn stochastic_ascent_and_the_network_reach_what_quasi_newton_reaches() {
     assert!(richer.value > usual.value - 0.01 * range, "{} {}", usual.value, richer.value);
 }
 
-fn suggestion(threads: usize, problem: &Problem, data: &Data, strategy: &Mcbo) -> Suggestion {
+fn suggestion(threads: usize, problem: &Problem, data: &Data, strategy: &Mcbo) -> Proposal {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     let memory = Memory::default();
     let context = Context { problem, data, pending: &[], failed: &[], memory: &memory };
@@ -261,7 +261,7 @@ fn too_many_supports_to_enumerate_still_give_a_suggestion() {
     let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
     let suggestion =
         Mcbo::paper().suggest(&context, &mut ChaCha8Rng::seed_from_u64(1)).expect("a suggestion");
-    let used = suggestion.intervention.actions.iter().filter(|a| **a != 0.0).count();
+    let used = suggestion.suggestion.intervention.actions.iter().filter(|a| **a != 0.0).count();
     assert!((1..=6).contains(&used), "{used} actions");
 }
 

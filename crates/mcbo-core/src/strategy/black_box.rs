@@ -8,7 +8,8 @@ use crate::search::{Found, SearchSettings, SearchTask, maximize};
 use crate::{Choice, Intervention};
 
 use super::{
-    Context, Memory, Strategy, SuggestError, Suggestion, Verdict, Warning, reward_forecast, warm_starts,
+    Context, Memory, Proposal, Strategy, SuggestError, Suggestion, Warning, first_free, reward_forecast,
+    warm_starts,
 };
 
 /// Upper confidence bound: the intervention of the highest `μ + βσ` (Srinivas et al. 2010).
@@ -93,15 +94,14 @@ impl Strategy for Ucb {
         "ucb"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let (model, memory) = fit(&self.model, context, rng)?;
         let found = search(context, &model, Score::Bound(self.beta), &self.search, rng.random());
         let forecast =
             |at: &Intervention| vec![reward_forecast(context.problem, model.predict(context.problem, at))];
-        let warnings = warnings(&model);
-        let strategy = self.name();
-        Verdict { strategy, found: &found, beta: Some(self.beta), warnings, memory, forecast: &forecast }
-            .settle(context, rng)
+        let pick = first_free(context, &found, rng);
+        let Proposal { suggestion, memory } = pick.propose(self, memory, warnings(&model), forecast);
+        Ok(Proposal { suggestion: Suggestion { beta: Some(self.beta), ..suggestion }, memory })
     }
 
     fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
@@ -114,7 +114,7 @@ impl Strategy for ExpectedImprovement {
         "ei"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let problem = context.problem;
         let (model, memory) = fit(&self.model, context, rng)?;
         let tried = context
@@ -124,9 +124,7 @@ impl Strategy for ExpectedImprovement {
         let best = tried.reduce(f64::max).unwrap_or(model.prior(problem).0);
         let found = search(context, &model, Score::Improvement { best }, &self.search, rng.random());
         let forecast = |at: &Intervention| vec![reward_forecast(problem, model.predict(problem, at))];
-        let warnings = warnings(&model);
-        Verdict { strategy: self.name(), found: &found, beta: None, warnings, memory, forecast: &forecast }
-            .settle(context, rng)
+        Ok(first_free(context, &found, rng).propose(self, memory, warnings(&model), forecast))
     }
 
     fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {

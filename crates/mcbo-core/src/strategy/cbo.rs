@@ -8,7 +8,7 @@ use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
 use crate::{Choice, Data, Intervention, Problem};
 
 use super::{
-    Context, Memory, Observe, Strategy, SuggestError, Suggestion, Verdict, Warning, reward_forecast,
+    Context, Memory, Proposal, Strategy, SuggestError, Suggestion, Warning, first_free, reward_forecast,
     warm_starts,
 };
 
@@ -84,13 +84,13 @@ impl Strategy for Cbo {
         "cbo"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let problem = context.problem;
         let (u, seed): (f64, u64) = (rng.random(), rng.random());
         let observed = observational(problem, context.data);
         if self.observes(context, &observed, u) {
-            let observe = Observe.suggest(context, rng)?;
-            return Ok(Suggestion { strategy: self.name().into(), ..observe });
+            let suggestion = Suggestion::new(self.name(), problem.neutral_intervention());
+            return Ok(Proposal { suggestion, memory: context.memory.clone() });
         }
         let network = Network::fit(problem, &observed, &context.memory.model, &self.model, rng)?;
         let mut causal = Causal::fit(problem, context.data, &network, seed)?;
@@ -114,8 +114,7 @@ impl Strategy for Cbo {
         let memory = Memory { model: network.memory(), ..context.memory.clone() };
         let warnings = network.warnings().iter().cloned().map(Warning::Model).collect();
         let forecast = |at: &Intervention| vec![reward_forecast(problem, causal.predict(at))];
-        Verdict { strategy: self.name(), found: &found, beta: None, warnings, memory, forecast: &forecast }
-            .settle(context, rng)
+        Ok(first_free(context, &found, rng).propose(self, memory, warnings, forecast))
     }
 
     /// Of what was tried, what the causal processes expect most of; observing is worth the mean of what was observed.

@@ -10,7 +10,7 @@ use crate::{Choice, Intervention};
 
 use super::recommend::recommend;
 use super::{
-    Context, Criterion, Strategy, SuggestError, Suggestion, Verdict, Warning, first_of_each_choice,
+    Context, Criterion, Proposal, Strategy, SuggestError, Warning, first_free, first_of_each_choice,
     warm_starts,
 };
 
@@ -52,7 +52,7 @@ impl Strategy for Eifn {
         "eifn"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let problem = context.problem;
         let (network, memory) = context.fit(&self.model, rng)?;
         let seed: u64 = rng.random();
@@ -74,8 +74,7 @@ impl Strategy for Eifn {
         let found = maximize(&task, &self.search);
         let warnings = network.warnings().iter().cloned().map(Warning::Model).collect();
         let forecast = |at: &Intervention| network.forecast(problem, at, seed);
-        Verdict { strategy: self.name(), found: &found, beta: None, warnings, memory, forecast: &forecast }
-            .settle(context, rng)
+        Ok(first_free(context, &found, rng).propose(self, memory, warnings, forecast))
     }
 
     /// The highest posterior mean of the network; see [`Mcbo::recommend`].

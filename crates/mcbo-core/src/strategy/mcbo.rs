@@ -9,8 +9,8 @@ use crate::search::{Found, SearchSettings, SearchTask, Stage, maximize};
 use crate::{Aim, Choice, Intervention, Problem};
 
 use super::{
-    Context, Criterion, Random, Strategy, SuggestError, Suggestion, Warning, best_observed,
-    first_of_each_choice, warm_starts,
+    Context, Criterion, Pick, Proposal, Strategy, SuggestError, Suggestion, Warning, best_observed,
+    first_free, first_of_each_choice, warm_starts,
 };
 
 /// How far a suggestion may trust its luck.
@@ -181,7 +181,7 @@ impl Strategy for Mcbo {
         "mcbo"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let problem = context.problem;
         let (network, mut memory) = context.fit(&self.model, rng)?;
         let seed: u64 = rng.random();
@@ -191,18 +191,15 @@ impl Strategy for Mcbo {
             None => self.improve(context, &network, seed),
         };
         let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
-        let Some(chosen) = found.iter().find(|found| !context.is_taken(&found.intervention)) else {
-            // Every place the search found is taken: explore instead of repeating.
-            let mut suggestion = Random.suggest(context, rng)?;
-            suggestion.strategy = self.name().into();
-            suggestion.predicted = network.forecast(problem, &suggestion.intervention, seed);
-            suggestion.memory = memory;
-            warnings.append(&mut suggestion.warnings);
-            return Ok(Suggestion { warnings, ..suggestion });
+        let Pick { intervention, candidate, warning } = first_free(context, &found, rng);
+        warnings.extend(warning);
+        let predicted = network.forecast(problem, &intervention, seed);
+        let Some(chosen) = candidate else {
+            let suggestion = Suggestion { predicted, warnings, ..Suggestion::new(self.name(), intervention) };
+            return Ok(Proposal { suggestion, memory });
         };
-        memory.last = Some(chosen.intervention.clone());
-        let predicted = network.forecast(problem, &chosen.intervention, seed);
-        warnings.extend(network.undefined(problem, &chosen.intervention, &predicted).map(Warning::Model));
+        memory.last = Some(intervention.clone());
+        warnings.extend(network.undefined(problem, &intervention, &predicted).map(Warning::Model));
         // Where luck was trusted, what it would bring at every node.
         let optimistic = match luck {
             Some(Luck::Shared(beta)) => {
@@ -216,16 +213,16 @@ impl Strategy for Mcbo {
             }
             None => Vec::new(),
         };
-        Ok(Suggestion {
-            intervention: chosen.intervention.clone(),
+        let suggestion = Suggestion {
+            intervention,
             strategy: self.name().into(),
             acquisition: Some(chosen.value).filter(|value| value.is_finite()),
             beta: luck.map(Luck::width),
             predicted,
             optimistic,
             warnings,
-            memory,
-        })
+        };
+        Ok(Proposal { suggestion, memory })
     }
 
     /// See [`Mcbo::recommend`].
@@ -250,7 +247,8 @@ mod tests {
         let memory = Memory::default();
         let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
         let suggest = |mcbo: Mcbo| {
-            let suggestion = mcbo.suggest(&context, &mut ChaCha8Rng::seed_from_u64(4)).expect("a suggestion");
+            let proposal = mcbo.suggest(&context, &mut ChaCha8Rng::seed_from_u64(4)).expect("a suggestion");
+            let suggestion = proposal.suggestion;
             crate::check_intervention(&problem, &suggestion.intervention).expect("it is allowed");
             suggestion
         };

@@ -122,6 +122,7 @@ pub enum Warning {
 
 /// What to do next, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Suggestion {
     /// What to do, in the user's units.
     pub intervention: Intervention,
@@ -137,7 +138,31 @@ pub struct Suggestion {
     pub optimistic: Vec<(String, f64)>,
     /// What the user should know.
     pub warnings: Vec<Warning>,
-    /// What to remember for the next round.
+}
+
+impl Suggestion {
+    /// An intervention of which nothing else is known.
+    pub fn new(strategy: impl Into<String>, intervention: Intervention) -> Self {
+        Self {
+            intervention,
+            strategy: strategy.into(),
+            acquisition: None,
+            beta: None,
+            predicted: Vec::new(),
+            optimistic: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// What a strategy answers: what to do next, and what to remember for the round after. It is written as one object, the
+/// suggestion's fields and `memory` beside them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// What to do next.
+    #[serde(flatten)]
+    pub suggestion: Suggestion,
+    /// What to remember.
     pub memory: Memory,
 }
 
@@ -163,11 +188,11 @@ pub trait Strategy: Send + Sync {
     /// A short name.
     fn name(&self) -> &str;
 
-    /// The next intervention.
+    /// The next intervention, and what to remember.
     ///
     /// # Errors
     /// If no model can be fitted to the data.
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError>;
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError>;
 
     /// The intervention to settle for if there were no more rounds: the one of the best measured reward, unless the
     /// strategy knows better.
@@ -181,41 +206,50 @@ pub trait Strategy: Send + Sync {
     }
 }
 
-/// A suggestion before its intervention is settled.
-struct Verdict<'a> {
-    strategy: &'a str,
-    found: &'a [Found],
-    beta: Option<f64>,
-    warnings: Vec<Warning>,
-    memory: Memory,
-    forecast: &'a dyn Fn(&Intervention) -> Vec<Forecast>,
+/// The intervention that is proposed: the best candidate that is free, or a random one.
+struct Pick<'a> {
+    intervention: Intervention,
+    /// The candidate it is, if it is one.
+    candidate: Option<&'a Found>,
+    /// What to say about it.
+    warning: Option<Warning>,
 }
 
-impl Verdict<'_> {
-    /// Takes the best place that is not taken; a random one where all are.
-    fn settle(mut self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
-        let chosen = self.found.iter().find(|found| !context.is_taken(&found.intervention));
-        let intervention = match chosen {
-            Some(found) => found.intervention.clone(),
-            None => {
-                let random = Random.suggest(context, rng)?;
-                self.warnings.extend(random.warnings);
-                random.intervention
-            }
-        };
-        if chosen.is_some() {
-            self.memory.last = Some(intervention.clone());
+/// Takes the best candidate that is neither under way nor has failed; a random intervention where there is none, to explore
+/// instead of repeating.
+fn first_free<'a>(context: &Context<'_>, candidates: &'a [Found], rng: &mut dyn Rng) -> Pick<'a> {
+    match candidates.iter().find(|candidate| !context.is_taken(&candidate.intervention)) {
+        Some(candidate) => {
+            let intervention = candidate.intervention.clone();
+            Pick { intervention, candidate: Some(candidate), warning: None }
         }
-        Ok(Suggestion {
-            strategy: self.strategy.into(),
-            acquisition: chosen.map(|found| found.value),
-            beta: self.beta,
-            predicted: (self.forecast)(&intervention),
-            optimistic: Vec::new(),
-            warnings: self.warnings,
-            memory: self.memory,
-            intervention,
-        })
+        None => {
+            let (intervention, warning) = random::draw(context, rng);
+            Pick { intervention, candidate: None, warning }
+        }
+    }
+}
+
+impl Pick<'_> {
+    /// The proposal of a strategy that has a forecast and says no more.
+    fn propose(
+        self,
+        strategy: &dyn Strategy,
+        mut memory: Memory,
+        mut warnings: Vec<Warning>,
+        forecast: impl FnOnce(&Intervention) -> Vec<Forecast>,
+    ) -> Proposal {
+        if self.candidate.is_some() {
+            memory.last = Some(self.intervention.clone());
+        }
+        warnings.extend(self.warning);
+        let suggestion = Suggestion {
+            acquisition: self.candidate.map(|candidate| candidate.value),
+            predicted: forecast(&self.intervention),
+            warnings,
+            ..Suggestion::new(strategy.name(), self.intervention)
+        };
+        Proposal { suggestion, memory }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::problem::{Part, compose, parts};
 use crate::quasi::sobol;
 use crate::{Choice, DecisionSpace, Intervention, Problem};
 
-use super::{Context, Strategy, SuggestError, Suggestion, Warning};
+use super::{Context, Proposal, Strategy, SuggestError, Suggestion, Warning};
 
 /// Uniformly random interventions: a choice at random, then values at random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,34 +17,32 @@ impl Strategy for Random {
         "random"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
-        let choices = context.problem.choices();
-        let mut draw = || {
-            let choice = match choices {
-                Some(choices) => choices[rng.random_range(0..choices.len())].clone(),
-                None => random_choice(context.problem, rng),
-            };
-            fill(context.problem, &choice, |_| rng.random())
-        };
-        let mut intervention = draw();
-        for _ in 0..64 {
-            if !context.is_taken(&intervention) {
-                break;
-            }
-            intervention = draw();
-        }
-        let warnings = if context.is_taken(&intervention) { vec![Warning::NothingElse] } else { Vec::new() };
-        Ok(Suggestion {
-            intervention,
-            strategy: self.name().into(),
-            acquisition: None,
-            beta: None,
-            predicted: Vec::new(),
-            optimistic: Vec::new(),
-            warnings,
-            memory: context.memory.clone(),
-        })
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
+        let (intervention, warning) = draw(context, rng);
+        let warnings = warning.into_iter().collect();
+        let suggestion = Suggestion { warnings, ..Suggestion::new(self.name(), intervention) };
+        Ok(Proposal { suggestion, memory: context.memory.clone() })
     }
+}
+
+/// A random intervention that is not taken, if one is found in 64 attempts; else one that is, with a warning.
+pub(super) fn draw(context: &Context<'_>, rng: &mut dyn Rng) -> (Intervention, Option<Warning>) {
+    let mut draw = || {
+        let choice = match context.problem.choices() {
+            Some(choices) => choices[rng.random_range(0..choices.len())].clone(),
+            None => random_choice(context.problem, rng),
+        };
+        fill(context.problem, &choice, |_| rng.random())
+    };
+    let mut intervention = draw();
+    for _ in 0..64 {
+        if !context.is_taken(&intervention) {
+            break;
+        }
+        intervention = draw();
+    }
+    let warning = context.is_taken(&intervention).then_some(Warning::NothingElse);
+    (intervention, warning)
 }
 
 /// Point `index` of the initial design: all choices in turn, the values of each from a scrambled Sobol sequence of its own.

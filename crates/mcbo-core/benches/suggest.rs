@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use mcbo_core::{
-    Context, Data, Exploration, Luck, Mcbo, Memory, Noise, Observation, Problem, Stage, design_point,
+    Context, Data, Exploration, Luck, Mcbo, Memory, Noise, Observation, Problem, SearchPhase, design_point,
     enumerate,
 };
 use rand::{RngExt, SeedableRng};
@@ -130,9 +130,9 @@ fn measure(problem: &Problem, data: &Data, strategy: &Mcbo) -> Split {
                 let seconds = share(*at, marks.get(i + 1).map_or(end, |(_, next)| *next));
                 match stage {
                     // Growing sets greedily is a screening of sets.
-                    Stage::Choosing | Stage::Screening => split.screening += seconds,
-                    Stage::Climbing => split.climbing += seconds,
-                    Stage::Ranking => split.ranking += seconds,
+                    SearchPhase::Choosing | SearchPhase::Screening => split.screening += seconds,
+                    SearchPhase::Climbing => split.climbing += seconds,
+                    SearchPhase::Ranking => split.ranking += seconds,
                 }
             }
         }

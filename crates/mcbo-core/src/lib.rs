@@ -38,7 +38,7 @@ pub use problem::{
     NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning, Simulator, enumerate,
     target_sets,
 };
-pub use search::{Ascent, Found, SearchSettings, SearchTask, Stage, Stages, maximize};
+pub use search::{Ascent, Candidate, SearchPhase, SearchSettings, SearchTask, Stages, maximize};
 pub use strategy::{
     Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Exploration, Luck, Mcbo, Memory,
     Observe, OptionsError, Preset, Proposal, Random, Recommendation, Rule, Strategy, StrategyName,

@@ -59,12 +59,12 @@ impl Optimism {
         }
     }
 
-    /// Writes `η` of component `c` and column `s` to `eta[c * columns + s]` for the columns of one candidate.
+    /// Writes `η` of component `c` and column `s` to `eta[c * columns + s]` for the columns of one candidate, its `own`.
     pub(crate) fn forward(
         self,
         parameters: &[f64],
         inputs: Inputs<'_>,
-        of: Range<usize>,
+        own: Range<usize>,
         components: usize,
         eta: &mut [f64],
     ) {
@@ -72,19 +72,19 @@ impl Optimism {
         match self {
             Optimism::Constant => {
                 for c in 0..components {
-                    eta[c * columns..][of.clone()].fill(parameters[c]);
+                    eta[c * columns..][own.clone()].fill(parameters[c]);
                 }
             }
             Optimism::Clairvoyant { samples } => {
                 for c in 0..components {
-                    let own = &parameters[c * samples..][..of.len()];
-                    eta[c * columns..][of.clone()].copy_from_slice(own);
+                    let values = &parameters[c * samples..][..own.len()];
+                    eta[c * columns..][own.clone()].copy_from_slice(values);
                 }
             }
             Optimism::Affine => {
                 for c in 0..components {
                     let w = &parameters[c * (inputs.dim + 1)..(c + 1) * (inputs.dim + 1)];
-                    for s in of.clone() {
+                    for s in own.clone() {
                         let sum: f64 = (0..inputs.dim).map(|k| w[k] * inputs.at(k, s)).sum();
                         eta[c * columns + s] = (sum + w[inputs.dim]).tanh();
                     }
@@ -92,7 +92,7 @@ impl Optimism {
             }
             Optimism::Network { hidden } => {
                 let mut units = vec![0.0; hidden];
-                for s in of {
+                for s in own {
                     let outer = hidden_units(parameters, inputs, s, &mut units);
                     for c in 0..components {
                         let w = &outer[c * (hidden + 1)..(c + 1) * (hidden + 1)];
@@ -110,7 +110,7 @@ impl Optimism {
         self,
         parameters: &[f64],
         inputs: Inputs<'_>,
-        of: Range<usize>,
+        own: Range<usize>,
         components: usize,
         eta: &[f64],
         by_eta: &[f64],
@@ -121,20 +121,20 @@ impl Optimism {
         match self {
             Optimism::Constant => {
                 for c in 0..components {
-                    by_parameters[c] += by_eta[c * columns..][of.clone()].iter().sum::<f64>();
+                    by_parameters[c] += by_eta[c * columns..][own.clone()].iter().sum::<f64>();
                 }
             }
             Optimism::Clairvoyant { samples } => {
                 for c in 0..components {
-                    let own = &mut by_parameters[c * samples..][..of.len()];
-                    let by = &by_eta[c * columns..][of.clone()];
-                    own.iter_mut().zip(by).for_each(|(own, by)| *own += by);
+                    let totals = &mut by_parameters[c * samples..][..own.len()];
+                    let by = &by_eta[c * columns..][own.clone()];
+                    totals.iter_mut().zip(by).for_each(|(total, by)| *total += by);
                 }
             }
             Optimism::Affine => {
                 let width = inputs.dim + 1;
                 for c in 0..components {
-                    for s in of.clone() {
+                    for s in own.clone() {
                         let e = eta[c * columns + s];
                         let g = by_eta[c * columns + s] * (1.0 - e * e);
                         for k in 0..inputs.dim {
@@ -148,7 +148,7 @@ impl Optimism {
             Optimism::Network { hidden } => {
                 let (dim, first) = (inputs.dim, hidden * (inputs.dim + 1));
                 let (mut units, mut by_units) = (vec![0.0; hidden], vec![0.0; hidden]);
-                for s in of {
+                for s in own {
                     let outer = hidden_units(parameters, inputs, s, &mut units);
                     by_units.fill(0.0);
                     for c in 0..components {

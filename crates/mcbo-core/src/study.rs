@@ -73,6 +73,7 @@ impl Suggestion {
 
 /// One experiment of a study.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Trial {
     /// Its number, from 1.
     pub number: usize,

@@ -91,8 +91,8 @@ impl Acquisition for BlackBoxReward<'_> {
                     if gradients.is_empty() {
                         continue;
                     }
-                    let of = candidate * dim..(candidate + 1) * dim;
-                    for (slope, above) in gradients[of.clone()].iter_mut().zip(&by_above[of]) {
+                    let own = candidate * dim..(candidate + 1) * dim;
+                    for (slope, above) in gradients[own.clone()].iter_mut().zip(&by_above[own]) {
                         *slope = improvement.by_mean * *slope + improvement.by_deviation * (above - *slope);
                     }
                 }

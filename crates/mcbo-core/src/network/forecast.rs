@@ -12,6 +12,7 @@ const SAMPLES: usize = 8;
 
 /// The expectation of one component of a node under an intervention.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Forecast {
     /// The node.
     pub node: usize,

@@ -85,8 +85,8 @@ impl Plan {
                     sources.push(match (space.position(place), step_of[parent]) {
                         (Some(variable), _) => Source::Variable(variable),
                         (None, Some(step)) => {
-                            let of: &Step = &steps[step];
-                            varies |= of.varies || of.noisy;
+                            let read: &Step = &steps[step];
+                            varies |= read.varies || read.noisy;
                             Source::Computed(step, component)
                         }
                         // Ancestors of a relevant node are relevant: only a programming error comes here.

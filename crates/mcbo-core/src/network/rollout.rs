@@ -307,8 +307,8 @@ impl Network {
                 let inputs = Inputs { values: &state.inputs, dim: step.dim, columns };
                 for candidate in 0..candidates {
                     let parameters = &points[candidate * plan.dim()..][step.eta.clone()];
-                    let of = candidate * per..(candidate + 1) * per;
-                    plan.optimism.forward(parameters, inputs, of, step.components, &mut state.eta);
+                    let own = candidate * per..(candidate + 1) * per;
+                    plan.optimism.forward(parameters, inputs, own, step.components, &mut state.eta);
                 }
             }
         }
@@ -329,8 +329,8 @@ impl Network {
             }
             if step.noisy && (spread || step.varies) {
                 let noise = &noise.rows[step.noise_row + component];
-                let of = &mut state.value[component * value_columns..(component + 1) * value_columns];
-                for chunk in of.chunks_exact_mut(samples) {
+                let values = &mut state.value[component * value_columns..(component + 1) * value_columns];
+                for chunk in values.chunks_exact_mut(samples) {
                     chunk.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
                 }
             }
@@ -358,10 +358,10 @@ impl Network {
         refill(by_inputs, step.dim * columns);
         for component in 0..step.components {
             let (prediction, within) = locate(model, &state.predictions, component);
-            let of = &state.by_value[component * value_columns..(component + 1) * value_columns];
+            let by_value = &state.by_value[component * value_columns..(component + 1) * value_columns];
             let scale = model.outputs[component].scale;
             for s in 0..columns {
-                by_mechanism[s] = scale * of[s * repeat..(s + 1) * repeat].iter().sum::<f64>();
+                by_mechanism[s] = scale * by_value[s * repeat..(s + 1) * repeat].iter().sum::<f64>();
             }
             let learned = !prediction.variance.is_empty();
             for k in 0..step.dim {
@@ -393,13 +393,13 @@ impl Network {
             let per = columns / candidates;
             let inputs = Inputs { values: &state.inputs, dim: step.dim, columns };
             for candidate in 0..candidates {
-                let of = candidate * per..(candidate + 1) * per;
+                let own = candidate * per..(candidate + 1) * per;
                 let parameters = &points[candidate * plan.dim()..][step.eta.clone()];
                 let by_parameters = &mut gradients[candidate * plan.dim()..][step.eta.clone()];
                 plan.optimism.backward(
                     parameters,
                     inputs,
-                    of,
+                    own,
                     step.components,
                     &state.eta,
                     by_eta,

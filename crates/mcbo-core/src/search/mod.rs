@@ -78,9 +78,10 @@ impl SearchSettings {
     }
 }
 
-/// A place the search found.
+/// A place that the search found, one of those that may be proposed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+#[non_exhaustive]
+pub struct Candidate {
     /// Targets and free actions.
     pub choice: Choice,
     /// The decision vector, auxiliary variables included.
@@ -101,13 +102,13 @@ pub struct SearchTask<'a> {
     pub warm: &'a [Intervention],
     /// Seed of all quasi-random points and noise samples.
     pub seed: u64,
-    /// Told when the search enters a stage, for whoever measures.
-    pub on_stage: &'a (dyn Fn(Stage) + Sync),
+    /// Told when the search enters a phase, for whoever measures.
+    pub on_phase: &'a (dyn Fn(SearchPhase) + Sync),
 }
 
 /// A part of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum SearchPhase {
     /// Target sets and supports are listed or grown.
     Choosing,
     /// Quasi-random points are evaluated.
@@ -126,19 +127,19 @@ const RANK_SEED: u64 = 0xd1b5_4a32_d192_ed03;
 ///
 /// Choices are enumerated where they are few; otherwise sets grow greedily, one target or action at a time, with exchanges.
 /// The result does not depend on the number of threads.
-pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Found> {
-    (task.on_stage)(Stage::Choosing);
+pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Candidate> {
+    (task.on_phase)(SearchPhase::Choosing);
     let listed = task.problem.choices().filter(|choices| choices.len() <= settings.enumeration_limit);
     let choices = listed.map_or_else(|| grow(task, settings), <[Choice]>::to_vec);
     let settings = share_budget(task, settings, &choices);
-    (task.on_stage)(Stage::Screening);
+    (task.on_phase)(SearchPhase::Screening);
     let screened: Vec<Screened<'_>> =
         choices.par_iter().map(|choice| screen(task, choice, &settings, &[])).collect();
     let (choices, screened) = promising(choices, screened);
-    (task.on_stage)(Stage::Climbing);
+    (task.on_phase)(SearchPhase::Climbing);
     let reached: Vec<Vec<Scored>> =
         screened.into_par_iter().map(|screened| climb_all(task, screened, &settings)).collect();
-    (task.on_stage)(Stage::Ranking);
+    (task.on_phase)(SearchPhase::Ranking);
     rank(task, &choices, reached, &settings)
 }
 
@@ -252,9 +253,9 @@ fn rank(
     choices: &[Choice],
     reached: Vec<Vec<Scored>>,
     settings: &SearchSettings,
-) -> Vec<Found> {
+) -> Vec<Candidate> {
     const FINALISTS: usize = 4;
-    let mut all: Vec<Found> = choices
+    let mut all: Vec<Candidate> = choices
         .par_iter()
         .zip(reached)
         .map(|(choice, reached)| {
@@ -264,7 +265,7 @@ fn rank(
                 reached.into_iter().take(FINALISTS).map(|scored| scored.point).collect();
             score(fresh.as_ref(), points)
                 .into_iter()
-                .map(|Scored { point, value }| Found {
+                .map(|Scored { point, value }| Candidate {
                     choice: choice.clone(),
                     intervention: fresh.space().intervention(task.problem, &point),
                     point,

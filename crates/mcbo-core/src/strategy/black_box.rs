@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 
 use crate::acquisition::{BlackBoxReward, Score};
 use crate::network::{ModelSettings, RewardModel};
-use crate::search::{Found, SearchSettings, SearchTask, maximize};
+use crate::search::{Candidate, SearchSettings, SearchTask, maximize};
 use crate::{Choice, Intervention};
 
 use super::{
@@ -64,13 +64,13 @@ fn search(
     score: Score,
     settings: &SearchSettings,
     seed: u64,
-) -> Vec<Found> {
+) -> Vec<Candidate> {
     let problem = context.problem;
     let warm = warm_starts(context);
     let factory = |choice: &Choice, _: usize, _: u64| {
         Box::new(BlackBoxReward::new(problem, model, choice, score)) as Box<_>
     };
-    maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage: &|_| {} }, settings)
+    maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} }, settings)
 }
 
 /// The intervention of the highest posterior mean.

@@ -109,7 +109,7 @@ impl Strategy for Cbo {
         let factory = |choice: &Choice, _: usize, _: u64| {
             Box::new(CausalImprovement::new(&causal, choice, best)) as Box<_>
         };
-        let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage: &|_| {} };
+        let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} };
         let found = maximize(&task, &self.search);
         let memory = Memory { model: network.memory(), ..context.memory.clone() };
         let warnings = network.warnings().iter().cloned().map(Warning::Model).collect();

@@ -34,6 +34,7 @@ const EVALUATIONS: usize = 40;
 /// With noise the plausible model may choose its mechanism for every realisation apart. No function of a node's inputs can do
 /// better, so the bounds err to the safe side.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Certificate {
     /// The width of the confidence band, in standard deviations.
     pub width: f64,

@@ -63,14 +63,14 @@ impl Strategy for Eifn {
         let of_means = |choice: &Choice, _: usize, _: u64| {
             Box::new(NetworkImprovement { draws: Draws::mean(problem, &network, choice), best }) as Box<_>
         };
-        let task = SearchTask { problem, factory: &of_means, warm: &warm, seed, on_stage: &|_| {} };
+        let task = SearchTask { problem, factory: &of_means, warm: &warm, seed, on_phase: &|_| {} };
         let means = maximize(&task, &self.search);
         warm.extend(first_of_each_choice(&means));
         let of_draws = |choice: &Choice, samples: usize, _: u64| {
             let draws = Draws::noiseless(problem, &network, choice, samples, seed);
             Box::new(NetworkImprovement { draws, best }) as Box<_>
         };
-        let task = SearchTask { problem, factory: &of_draws, warm: &warm, seed, on_stage: &|_| {} };
+        let task = SearchTask { problem, factory: &of_draws, warm: &warm, seed, on_phase: &|_| {} };
         let found = maximize(&task, &self.search);
         let warnings = network.warnings().iter().cloned().map(Warning::Model).collect();
         let forecast = |at: &Intervention| network.forecast(problem, at, seed);

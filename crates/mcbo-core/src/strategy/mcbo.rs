@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 use crate::acquisition::{Acquisition, NetworkImprovement, OptimisticReward, SharedOptimism};
 use crate::network::{Draws, ModelSettings, Network, NoiseSamples, Plan};
 use crate::optimism::Optimism;
-use crate::search::{Found, SearchSettings, SearchTask, Stage, maximize};
+use crate::search::{Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
 use crate::{Aim, Choice, Intervention, Problem};
 
 use super::{
@@ -97,9 +97,9 @@ impl Mcbo {
         network: &Network,
         luck: Luck,
         seed: u64,
-        on_stage: &(dyn Fn(Stage) + Sync),
-    ) -> Vec<Found> {
-        search(context, network, self.optimism, luck, &self.search, seed, on_stage)
+        on_phase: &(dyn Fn(SearchPhase) + Sync),
+    ) -> Vec<Candidate> {
+        search(context, network, self.optimism, luck, &self.search, seed, on_phase)
     }
 
     /// The luck that a suggestion trusts by the rule of exploration; none where it goes by improvements.
@@ -118,7 +118,7 @@ impl Mcbo {
     ///
     /// Mechanisms are drawn, noise is averaged out, and the best so far is what would be recommended now, not the luckiest
     /// measurement: what counts in the end is the recommendation.
-    fn improve(&self, context: &Context<'_>, network: &Network, seed: u64) -> Vec<Found> {
+    fn improve(&self, context: &Context<'_>, network: &Network, seed: u64) -> Vec<Candidate> {
         let problem = context.problem;
         let means = self.search(context, network, Luck::Each(0.0), seed, &|_| {});
         let mut warm = warm_starts(context);
@@ -144,7 +144,7 @@ impl Mcbo {
             ranking_samples: 64,
             ..self.search
         };
-        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage: &|_| {} }, &settings)
+        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} }, &settings)
     }
 }
 
@@ -156,8 +156,8 @@ pub(super) fn search(
     luck: Luck,
     settings: &SearchSettings,
     seed: u64,
-    on_stage: &(dyn Fn(Stage) + Sync),
-) -> Vec<Found> {
+    on_phase: &(dyn Fn(SearchPhase) + Sync),
+) -> Vec<Candidate> {
     let problem = context.problem;
     let factory = |choice: &Choice, samples: usize, seed: u64| -> Box<dyn Acquisition> {
         match luck {
@@ -170,7 +170,7 @@ pub(super) fn search(
         }
     };
     let warm = warm_starts(context);
-    maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage }, settings)
+    maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase }, settings)
 }
 
 /// Realisations of the noise for every draw of the mechanisms while improvements are sought.

@@ -14,7 +14,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::network::{FitError, Forecast, ModelMemory, ModelSettings, ModelWarning, Network};
-use crate::search::Found;
+use crate::search::Candidate;
 use crate::{Data, Intervention, Observation, Problem};
 
 pub use black_box::{ExpectedImprovement, Ucb};
@@ -99,9 +99,10 @@ fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec<Interventi
 }
 
 /// The best place of every choice.
-fn first_of_each_choice(found: &[Found]) -> Vec<Intervention> {
-    let is_first =
-        |(index, place): &(usize, &Found)| !found[..*index].iter().any(|other| other.choice == place.choice);
+fn first_of_each_choice(found: &[Candidate]) -> Vec<Intervention> {
+    let is_first = |(index, place): &(usize, &Candidate)| {
+        !found[..*index].iter().any(|other| other.choice == place.choice)
+    };
     found.iter().enumerate().filter(is_first).map(|(_, place)| place.intervention.clone()).collect()
 }
 
@@ -210,14 +211,14 @@ pub trait Strategy: Send + Sync {
 struct Pick<'a> {
     intervention: Intervention,
     /// The candidate it is, if it is one.
-    candidate: Option<&'a Found>,
+    candidate: Option<&'a Candidate>,
     /// What to say about it.
     warning: Option<Warning>,
 }
 
 /// Takes the best candidate that is neither under way nor has failed; a random intervention where there is none, to explore
 /// instead of repeating.
-fn first_free<'a>(context: &Context<'_>, candidates: &'a [Found], rng: &mut dyn Rng) -> Pick<'a> {
+fn first_free<'a>(context: &Context<'_>, candidates: &'a [Candidate], rng: &mut dyn Rng) -> Pick<'a> {
     match candidates.iter().find(|candidate| !context.is_taken(&candidate.intervention)) {
         Some(candidate) => {
             let intervention = candidate.intervention.clone();

@@ -46,6 +46,7 @@ const DRAWS: u64 = 0;
 
 /// The intervention the model believes in most.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Recommendation {
     /// What to do, in the user's units.
     pub intervention: Intervention,

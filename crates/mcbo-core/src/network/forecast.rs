@@ -141,3 +141,110 @@ impl Network {
         named
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::testing::settings;
+    use crate::{Data, Noise, Observation};
+
+    fn fit(problem: &Problem, rows: &[(f64, Vec<Option<f64>>)]) -> Network {
+        let mut data = Data::new();
+        for (action, values) in rows {
+            let intervention = Intervention { targets: Vec::new(), actions: vec![*action] };
+            data.push(problem, Observation { intervention, values: values.clone() }).expect("it fits");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        Network::fit(problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit")
+    }
+
+    fn doing(action: f64) -> Intervention {
+        Intervention { targets: Vec::new(), actions: vec![action] }
+    }
+
+    /// `x = a + N(0, s²)` and `y = x²` are known, so that `E[y] = a² + s²` without any doubt.
+    #[test]
+    fn noise_is_averaged_out() {
+        let problem = Problem::builder("known")
+            .action("a", [-2.0, 2.0])
+            .node("x", |n| n.actions(["a"]).formula("a").noise(Noise::Gaussian(0.5)))
+            .node("y", |n| n.parents(["x"]).formula("x^2").noise(Noise::Gaussian(3.0)))
+            .minimize("y")
+            .build()
+            .expect("a problem");
+        let network = fit(&problem, &[]);
+        for (a, seed) in [(0.0, 1), (1.2, 2), (-1.7, 3)] {
+            let forecasts = network.forecast(&problem, &doing(a), seed);
+            let exact = a * a + 0.25;
+            assert_eq!(forecasts.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["x", "y"]);
+            assert!((forecasts[0].mean - a).abs() < 2e-3, "{forecasts:?}");
+            assert!((forecasts[1].mean - exact).abs() < 1e-2, "{forecasts:?} {exact}");
+            assert_eq!([forecasts[1].lower, forecasts[1].upper], [forecasts[1].mean; 2]);
+            // Rewards point up: the node is minimised.
+            let reward = expected_reward(&problem, &forecasts).expect("the reward is among them");
+            assert!(reward.iter().all(|r| (r + exact).abs() < 1e-2), "{reward:?}");
+            let draws = network.reward_draws(&problem, &doing(a), seed);
+            assert!((draws[0] + forecasts[1].mean).abs() < 1e-12 && draws.len() == 1);
+        }
+        assert_eq!(expected_reward(&problem, &[]), None);
+    }
+
+    /// One learned node: bounds are those of a normal distribution with the posterior's mean and deviation.
+    #[test]
+    fn bounds_are_quantiles_of_what_is_not_known() {
+        let problem = Problem::builder("one")
+            .action("a", [0.0, 1.0])
+            .node("y", |n| n.actions(["a"]).noise(Noise::Gaussian(0.3)))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let rows: Vec<(f64, Vec<Option<f64>>)> =
+            [0.0, 0.2, 0.4, 0.9].iter().map(|a: &f64| (*a, vec![Some((4.0 * a).sin())])).collect();
+        let network = fit(&problem, &rows);
+        for a in [0.1, 0.65, 1.0] {
+            let (mean, deviation) = network.predict(&problem, 0, &[a], 1)[0][0];
+            let forecast = &network.forecast(&problem, &doing(a), 5)[0];
+            assert!((forecast.mean - mean).abs() < 0.02 * deviation, "{forecast:?} {mean} {deviation}");
+            // The fourth of 64 draws from either end: 5.5 % of a normal distribution lie beyond 1.6 deviations.
+            for bound in [mean - forecast.lower, forecast.upper - mean] {
+                assert!((bound / deviation - 1.6).abs() < 0.12, "{}", bound / deviation);
+            }
+            let mut draws = network.reward_draws(&problem, &doing(a), 5);
+            assert_eq!(draws.len(), 64);
+            assert_eq!(quantile(&mut draws, LOWER_QUANTILE), forecast.lower);
+        }
+    }
+
+    #[test]
+    fn quantiles_count_from_the_smallest() {
+        let shuffled: Vec<f64> = (0..101).map(|k| f64::from(k * 37 % 101)).collect();
+        for share in [0.0, 0.05, 0.5, 0.95, 1.0] {
+            assert_eq!(quantile(&mut shuffled.clone(), share), (100.0 * share).round());
+        }
+        assert_eq!(quantile(&mut [7.0], 0.05), 7.0);
+    }
+
+    /// The square root of what may be negative has no value, and neither has what reads it.
+    #[test]
+    fn nodes_without_a_value_are_left_out_and_named() {
+        let problem = Problem::builder("root")
+            .action("a", [-1.0, 1.0])
+            .node("x", |n| n.actions(["a"]).formula("a").noise(Noise::None))
+            .node("root", |n| n.parents(["x"]).formula("sqrt(x)").noise(Noise::None))
+            .node("y", |n| n.parents(["root"]).formula("root + 1").noise(Noise::None))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let network = fit(&problem, &[]);
+        let defined = network.forecast(&problem, &doing(0.25), 1);
+        assert_eq!(defined.iter().map(|f| f.mean).collect::<Vec<_>>(), [0.25, 0.5, 1.5]);
+        assert_eq!(network.undefined(&problem, &doing(0.25), &defined), None);
+        let undefined = network.forecast(&problem, &doing(-0.25), 1);
+        assert_eq!(undefined.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["x"]);
+        let warning = network.undefined(&problem, &doing(-0.25), &undefined);
+        assert_eq!(warning, Some(ModelWarning::Undefined { node: "root".into() }));
+    }
+}

@@ -192,3 +192,87 @@ fn source_of(problem: &Problem, space: &DecisionSpace, place: Place) -> Source {
     };
     space.position(place).map_or(Source::Constant(neutral), Source::Variable)
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::testing::{settings, system};
+
+    fn network(noise: Noise) -> (Problem, Network) {
+        let (problem, data) = system(noise);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let network = Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng);
+        (problem, network.expect("a fit"))
+    }
+
+    fn choice(targets: &[usize], actions: &[usize]) -> Choice {
+        Choice { targets: targets.to_vec(), actions: actions.to_vec() }
+    }
+
+    /// The system is x(a), z(x, b), y(x, z) with x and z settable.
+    #[test]
+    fn every_input_comes_from_its_place() {
+        use Source::{Computed, Constant, Variable};
+        let (problem, network) = network(Noise::Gaussian(0.1));
+        let sources = |targets: &[usize], actions: &[usize]| -> Vec<(usize, Vec<Source>)> {
+            let plan = Plan::new(&problem, &network, &choice(targets, actions), Optimism::Constant);
+            plan.steps.iter().map(|step| (step.node, step.sources.clone())).collect()
+        };
+        let neutral: Vec<f64> = problem.actions().iter().map(|action| action.neutral).collect();
+        let (x, z) = (Computed(0, 0), Computed(1, 0));
+        assert_eq!(
+            sources(&[], &[0, 1]),
+            [(0, vec![Variable(0)]), (1, vec![x, Variable(1)]), (2, vec![x, z])]
+        );
+        assert_eq!(
+            sources(&[], &[1]),
+            [(0, vec![Constant(neutral[0])]), (1, vec![x, Variable(0)]), (2, vec![x, z])]
+        );
+        // Targets come first among the variables, and their own mechanisms are left out.
+        assert_eq!(sources(&[1], &[0]), [(0, vec![Variable(1)]), (2, vec![x, Variable(0)])]);
+        assert_eq!(
+            sources(&[0], &[]),
+            [(1, vec![Variable(0), Constant(neutral[1])]), (2, vec![Variable(0), Computed(0, 0)])]
+        );
+        assert_eq!(sources(&[0, 1], &[]), [(2, vec![Variable(0), Variable(1)])]);
+    }
+
+    #[test]
+    fn the_decision_vector_is_laid_out_without_gaps() {
+        let (problem, network) = network(Noise::Gaussian(0.1));
+        for choice in problem.choices().expect("few choices") {
+            for optimism in [Optimism::Constant, Optimism::Affine, Optimism::Network { hidden: 2 }] {
+                let plan = Plan::new(&problem, &network, choice, optimism);
+                let mut next = plan.decisions();
+                for step in &plan.steps {
+                    let parameters = if step.node == problem.reward() {
+                        0
+                    } else {
+                        optimism.parameters(step.dim, step.components)
+                    };
+                    assert_eq!(step.eta, next..next + parameters);
+                    next += parameters;
+                }
+                assert_eq!((next, plan.bounds().0.len()), (plan.dim(), plan.dim()));
+                let prediction = Plan::for_prediction(&problem, &network, choice);
+                assert_eq!(prediction.dim(), prediction.decisions() + prediction.steps.len());
+            }
+        }
+    }
+
+    /// Only noise of nodes above the reward that are not set makes the expectation a matter of samples.
+    #[test]
+    fn noise_matters_where_it_is_realised() {
+        for (noise, noisy) in [(Noise::None, false), (Noise::Gaussian(0.1), true)] {
+            let (problem, network) = network(noise);
+            let is_noisy = |targets: &[usize]| {
+                Plan::new(&problem, &network, &choice(targets, &[]), Optimism::Constant).is_noisy()
+            };
+            assert_eq!([is_noisy(&[]), is_noisy(&[0]), is_noisy(&[1])], [noisy; 3]);
+            assert!(!is_noisy(&[0, 1]));
+        }
+    }
+}

@@ -195,3 +195,111 @@ pub(crate) fn compose(problem: &Problem, parts: &[Part]) -> Option<Choice> {
     }
     Some(choice)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain with a settable node in the middle, two actions whose neutral value lies in their range and a switch.
+    fn problem(most: Option<usize>) -> Problem {
+        let builder = Problem::builder("p")
+            .action("a", [-1.0, 1.0])
+            .action("b", [0.0, 2.0])
+            .action_with_neutral("switch", [1.0, 2.0], 0.0)
+            .node("x", |n| n.actions(["a"]).hard([0.0, 1.0]))
+            .node("z", |n| n.parents(["x"]).actions(["b"]).hard([0.0, 1.0]))
+            .node("y", |n| n.parents(["z"]).actions(["switch"]))
+            .maximize("y");
+        let builder = match most {
+            Some(most) => builder.max_interventions(most),
+            None => builder,
+        };
+        builder.build().expect("a problem")
+    }
+
+    fn subsets_of(items: &[usize]) -> Vec<Vec<usize>> {
+        let member = |mask: usize, k: usize| mask >> k & 1 == 1;
+        let subset = |mask: usize| (0..items.len()).filter(|&k| member(mask, k)).map(|k| items[k]).collect();
+        (0..1_usize << items.len()).map(subset).collect()
+    }
+
+    /// By definition: all pairs of a minimal set and useful actions within the limit, but for those to which an action could be
+    /// added that may just as well stay neutral.
+    fn by_brute_force(problem: &Problem) -> Vec<Choice> {
+        let most = problem.max_interventions().unwrap_or(usize::MAX);
+        let mut all = Vec::new();
+        for targets in subsets_of(&problem.settable()) {
+            if problem.graph().is_minimal(problem.reward(), &targets) {
+                let useful = problem.useful_actions(&targets);
+                let actions = subsets_of(&useful).into_iter();
+                let choices = actions.map(|actions| Choice { targets: targets.clone(), actions });
+                all.extend(choices.filter(|choice| choice.targets.len() + choice.actions.len() <= most));
+            }
+        }
+        let free = |action: &usize| {
+            let action = &problem.actions()[*action];
+            (action.range[0]..=action.range[1]).contains(&action.neutral)
+        };
+        let dominates = |larger: &Choice, choice: &Choice| {
+            let added: Vec<&usize> =
+                larger.actions.iter().filter(|action| !choice.actions.contains(action)).collect();
+            larger.targets == choice.targets
+                && choice.actions.iter().all(|action| larger.actions.contains(action))
+                && !added.is_empty()
+                && added.into_iter().all(free)
+        };
+        let mut kept: Vec<Choice> =
+            all.iter().filter(|choice| !all.iter().any(|other| dominates(other, choice))).cloned().collect();
+        kept.sort();
+        kept
+    }
+
+    #[test]
+    fn choices_are_those_of_brute_force() {
+        for most in [None, Some(1), Some(2), Some(3), Some(4)] {
+            let problem = problem(most);
+            let choices = enumerate(&problem, 100).expect("few");
+            assert_eq!(choices, by_brute_force(&problem), "at most {most:?}");
+            assert_eq!(enumerate(&problem, choices.len()), Some(choices.clone()));
+            assert_eq!(enumerate(&problem, choices.len() - 1), None);
+        }
+    }
+
+    #[test]
+    fn actions_that_only_feed_set_nodes_are_useless() {
+        let problem = problem(None);
+        assert_eq!(problem.useful_actions(&[]), [0, 1, 2]);
+        assert_eq!(problem.useful_actions(&[0]), [1, 2]);
+        assert_eq!(problem.useful_actions(&[1]), [2]);
+    }
+
+    #[test]
+    fn lists_are_made_once_and_do_not_count_in_comparisons() {
+        let (problem, fresh) = (problem(Some(2)), problem(Some(2)));
+        let (first, second) = (problem.choices().expect("few"), problem.choices().expect("few"));
+        assert!(std::ptr::eq(first, second));
+        assert_eq!(first, enumerate(&problem, ENUMERATION_LIMIT).expect("few"));
+        assert_eq!(problem.target_sets().expect("few"), target_sets(&problem, 10).expect("few"));
+        assert_eq!(problem, fresh);
+    }
+
+    /// Growth composes what enumeration lists, and nothing that has a part without effect.
+    #[test]
+    fn composed_choices_are_listed_ones() {
+        for most in [None, Some(2)] {
+            let problem = problem(most);
+            let choices = problem.choices().expect("few");
+            let all = parts(&problem);
+            for members in subsets_of(&(0..all.len()).collect::<Vec<_>>()) {
+                let members: Vec<Part> = members.into_iter().map(|k| all[k]).collect();
+                let Some(choice) = compose(&problem, &members) else { continue };
+                let within = |listed: &Choice| {
+                    listed.targets == choice.targets
+                        && choice.actions.iter().all(|action| listed.actions.contains(action))
+                };
+                assert!(choices.iter().any(within), "{choice:?}");
+            }
+            assert!(compose(&problem, &[Part::Target(1), Part::Action(1)]).is_none());
+        }
+    }
+}

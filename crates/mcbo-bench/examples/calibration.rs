@@ -111,7 +111,7 @@ fn measure(index: usize) -> Measured {
     let context = Context { problem, data: &empty, pending: &[], failed: &[], memory: &memory };
     let (mut truths, mut widths, mut covered) = (Vec::new(), Vec::new(), 0);
     for place in 0..PLACES {
-        let doing = Random.suggest(&context, &mut rng).expect("chance never fails").intervention;
+        let doing = Random.suggest(&context, &mut rng).expect("chance never fails").suggestion.intervention;
         let bounds = of_reward(problem, &network.forecast(problem, &doing, place as u64));
         let truth = value(&task, &doing);
         covered += usize::from(side(&bounds, truth) == 0);

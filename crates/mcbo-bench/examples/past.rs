@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use mcbo_bench::{Design, Method, Task};
-use mcbo_core::{Context, Intervention, Memory, Observation, Problem, Strategy, Study, Suggestion};
+use mcbo_core::{Context, Intervention, Memory, Observation, Problem, Proposal, Strategy, Study};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -98,8 +98,11 @@ fn study(task: &Task, method: &Method, way: Way, seed: u64) -> Outcome {
     for row in task.rows(PAST, seed) {
         if way == Way::OneByOne {
             // What would be suggested is computed, and something else was done.
-            let suggestion = study.clone().ask().expect("a suggestion").suggestion.clone();
-            tell(&mut study, Suggestion { intervention: row.intervention, ..suggestion }, row.values);
+            let mut ahead = study.clone();
+            let mut suggestion = ahead.ask().expect("a suggestion").suggestion.clone();
+            suggestion.intervention = row.intervention;
+            let proposal = Proposal { suggestion, memory: ahead.memory().clone() };
+            tell(&mut study, proposal, row.values);
         } else {
             study.add(row).expect("a row of the problem");
         }
@@ -121,8 +124,8 @@ fn study(task: &Task, method: &Method, way: Way, seed: u64) -> Outcome {
     Outcome { recommended, trials: total / TRIALS as f64 }
 }
 
-fn tell(study: &mut Study, suggestion: Suggestion, values: Vec<Option<f64>>) {
-    let number = study.resume(suggestion).expect("an intervention of the problem").number;
+fn tell(study: &mut Study, proposal: Proposal, values: Vec<Option<f64>>) {
+    let number = study.resume(proposal).expect("an intervention of the problem").number;
     study.tell(number, values).expect("values of the problem");
 }
 
@@ -136,10 +139,7 @@ fn again(mut study: Study, rows: &[Observation]) -> Study {
 
 /// What the strategy itself would settle for, by what it remembers.
 fn recommended(study: &Study, strategy: &dyn Strategy, way: Way) -> Intervention {
-    let memory = match study.trials().last() {
-        Some(trial) if way != Way::Anew => trial.suggestion.memory.clone(),
-        _ => Memory::default(),
-    };
+    let memory = if way == Way::Anew { Memory::default() } else { study.memory().clone() };
     let (problem, data) = (study.problem(), study.data());
     let context = Context { problem, data, pending: &[], failed: &[], memory: &memory };
     strategy.recommended(&context, &mut ChaCha8Rng::seed_from_u64(study.seed())).expect("a fit")

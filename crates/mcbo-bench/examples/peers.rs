@@ -86,7 +86,7 @@ fn answer(request: Request) -> Result<Value, Box<dyn Error>> {
             let context =
                 Context { problem: task.problem(), data: &data, pending: &[], failed: &[], memory: &memory };
             let start = Instant::now();
-            let suggestion = strategy.suggest(&context, &mut rng)?;
+            let suggestion = strategy.suggest(&context, &mut rng)?.suggestion;
             json!({ "seconds": start.elapsed().as_secs_f64(), "x": suggestion.intervention.actions })
         }
         Request::Run { task, method, seed, rounds } => {

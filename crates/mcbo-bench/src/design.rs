@@ -114,7 +114,7 @@ fn anywhere(problem: &Problem, rng: &mut dyn Rng) -> Intervention {
     // Random strategies never fail.
     Random
         .suggest(&context, rng)
-        .map_or_else(|_| problem.neutral_intervention(), |suggestion| suggestion.intervention)
+        .map_or_else(|_| problem.neutral_intervention(), |proposal| proposal.suggestion.intervention)
 }
 
 fn habitual(problem: &Problem, rows: usize, rng: &mut dyn Rng) -> Vec<Intervention> {

@@ -25,9 +25,9 @@ pub(crate) fn search(task: &Task, attempt: u64) -> Span {
     let mut found: Vec<(f64, Intervention)> = Vec::new();
     for _ in 0..CANDIDATES.0 {
         // Random strategies never fail.
-        if let Ok(suggestion) = Random.suggest(&context, &mut rng) {
-            let reward = task.sampled_reward(&suggestion.intervention, CANDIDATES.1);
-            found.push((reward, suggestion.intervention));
+        if let Ok(proposal) = Random.suggest(&context, &mut rng) {
+            let intervention = proposal.suggestion.intervention;
+            found.push((task.sampled_reward(&intervention, CANDIDATES.1), intervention));
         }
     }
     let first = &found[..MEAN.0.min(found.len())];

@@ -186,8 +186,9 @@ pub fn run_told(
         let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
         let mut rng = generator(task, seed, Purpose::Strategy, round);
         let started = Instant::now();
-        let suggestion = strategy.suggest(&context, &mut rng).map_err(failed(round))?;
+        let proposal = strategy.suggest(&context, &mut rng).map_err(failed(round))?;
         let suggest_seconds = started.elapsed().as_secs_f64();
+        let suggestion = proposal.suggestion;
         let intervention = suggestion.intervention;
         mcbo_core::check_intervention(problem, &intervention).map_err(wrong(round))?;
         let expected_reward = task.expected_reward(&intervention);
@@ -198,7 +199,7 @@ pub fn run_told(
         let mut observation = Observation { intervention: intervention.clone(), values };
         tell(problem, feedback, expected_reward, &mut observation);
         data.push(problem, observation).map_err(wrong(round))?;
-        memory = suggestion.memory;
+        memory = proposal.memory;
         records.push(Round {
             round,
             intervention,

@@ -77,7 +77,7 @@ fn interventions(task: &Task) -> Vec<Intervention> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut all = vec![optimum_of(task)];
     while all.len() < 6 {
-        all.push(Random.suggest(&context, &mut rng).unwrap().intervention);
+        all.push(Random.suggest(&context, &mut rng).unwrap().suggestion.intervention);
     }
     all
 }
@@ -146,7 +146,7 @@ fn random_interventions_have_the_tabulated_means() {
         let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         let mut reward = || {
-            let suggestion = Random.suggest(&context, &mut rng).unwrap();
+            let suggestion = Random.suggest(&context, &mut rng).unwrap().suggestion;
             task.expected_reward(&suggestion.intervention)
         };
         let (mean, error) = mean_and_error(&(0..100_000).map(|_| reward()).collect::<Vec<_>>());

@@ -5,7 +5,7 @@ mod common;
 use common::{hard, mean_and_error, soft, task};
 use mcbo_bench::{Design, Entrant, Feedback, Job, RunResult, Task, run, run_all, run_told};
 use mcbo_core::{
-    Context, Intervention, Mcbo, Noise, Observation, Problem, Random, Strategy, SuggestError, Suggestion,
+    Context, Intervention, Mcbo, Noise, Observation, Problem, Proposal, Random, Strategy, SuggestError,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,8 +18,10 @@ impl Strategy for Always {
         "always"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
-        Ok(Suggestion { intervention: self.0.clone(), ..Random.suggest(context, rng)? })
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
+        let mut proposal = Random.suggest(context, rng)?;
+        proposal.suggestion.intervention = self.0.clone();
+        Ok(proposal)
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use mcbo_core::{
-    Context, Data, Exploration, Mcbo, Memory, Noise, Observation, Problem, Stage, design_point, enumerate,
+    Context, Data, Exploration, Luck, Mcbo, Memory, Noise, Observation, Problem, SearchPhase, design_point,
+    enumerate,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -112,15 +113,15 @@ fn measure(problem: &Problem, data: &Data, strategy: &Mcbo) -> Split {
         let context = Context { problem, data: &known, pending: &[], failed: &[], memory: &memory };
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let begin = Instant::now();
-        let (network, new) = strategy.fit(&context, &mut rng).expect("a fit");
+        let (network, new) = context.fit(&strategy.model, &mut rng).expect("a fit");
         let fitted = Instant::now();
         if round > 0 {
             split.fit += share(begin, fitted);
             let marks = Mutex::new(Vec::new());
             let note = |stage| marks.lock().expect("one thread").push((stage, Instant::now()));
             let found = match strategy.exploration {
-                Exploration::Width(beta) => strategy.search(&context, &network, beta, 7, &note),
-                _ => strategy.search_shared(&context, &network, 0.35, 7, &note),
+                Exploration::Width(beta) => strategy.search(&context, &network, Luck::Each(beta), 7, &note),
+                _ => strategy.search(&context, &network, Luck::Shared(0.35), 7, &note),
             };
             let end = Instant::now();
             std::hint::black_box(&found);
@@ -129,9 +130,9 @@ fn measure(problem: &Problem, data: &Data, strategy: &Mcbo) -> Split {
                 let seconds = share(*at, marks.get(i + 1).map_or(end, |(_, next)| *next));
                 match stage {
                     // Growing sets greedily is a screening of sets.
-                    Stage::Choosing | Stage::Screening => split.screening += seconds,
-                    Stage::Climbing => split.climbing += seconds,
-                    Stage::Ranking => split.ranking += seconds,
+                    SearchPhase::Choosing | SearchPhase::Screening => split.screening += seconds,
+                    SearchPhase::Climbing => split.climbing += seconds,
+                    SearchPhase::Ranking => split.ranking += seconds,
                 }
             }
         }

@@ -267,11 +267,11 @@ impl Data {
 /// look is always allowed.
 pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
     check_done(problem, intervention)?;
-    if *intervention == problem.neutral_intervention() {
+    if intervention.is_neutral(problem) {
         return Ok(());
     }
     if let Some(sets) = problem.sets() {
-        let set: Vec<usize> = intervention.targets.iter().map(|(node, _)| *node).collect();
+        let set = intervention.target_set();
         if !sets.contains(&set) {
             let named = |set: &Vec<usize>| {
                 let names: Vec<&str> = set.iter().map(|&node| problem.nodes()[node].name.as_str()).collect();

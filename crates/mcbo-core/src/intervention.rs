@@ -16,4 +16,20 @@ impl Intervention {
     pub fn target(&self, node: usize) -> Option<&[f64]> {
         self.targets.iter().find(|(target, _)| *target == node).map(|(_, values)| values.as_slice())
     }
+
+    /// The nodes that are set, in increasing order.
+    pub fn target_set(&self) -> Vec<usize> {
+        self.targets.iter().map(|(node, _)| *node).collect()
+    }
+}
+
+/// The discrete part of an intervention: which nodes are set and which actions are free.
+///
+/// All other actions are neutral.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Choice {
+    /// Hard targets, in increasing order.
+    pub targets: Vec<usize>,
+    /// Actions that may take any value in their range, in increasing order.
+    pub actions: Vec<usize>,
 }

@@ -2,46 +2,46 @@
 
 mod acquisition;
 mod data;
+mod decision;
 mod expr;
 mod graph;
 mod intervention;
 mod network;
+mod noise;
 mod optimism;
 mod problem;
 mod quasi;
 mod search;
-mod simulator;
 mod strategy;
 mod study;
-mod suspicion;
+#[cfg(test)]
+mod testing;
 
 pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, OptimisticReward};
 pub use mcbo_gp::processor;
 pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors, Sampling, Shape};
 
 pub use data::{Data, DataError, Observation, check_done, check_intervention};
+pub use decision::DecisionSpace;
 pub use expr::{Expr, ExprError, ExprErrorKind};
 pub use graph::{Graph, GraphError};
-pub use intervention::Intervention;
+pub use intervention::{Choice, Intervention};
 pub use network::{
-    Batch, Choice, FitError, Forecast, LeftOutRow, MechanismKind, ModelMemory, ModelSettings, ModelWarning,
-    Network, NodeSummary, NoiseSamples, ParentScaling, Plan, PriorPreset, Workspace, expected_reward,
-    input_names, slot_name,
+    Batch, FitError, Forecast, FormulaFault, LeftOutRow, MechanismKind, ModelMemory, ModelSettings,
+    ModelWarning, Network, NodeSummary, NoiseSamples, ParentScaling, Plan, PriorPreset, Suspicion, Workspace,
+    expected_reward, input_names, slot_name,
 };
+pub use noise::Noise;
 pub use optimism::Optimism;
 pub use problem::{
-    Action, Aim, AimParseError, Components, Diagnostic, Direction, Formulas, Node, NodeBuilder, Noise,
-    Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning,
-};
-pub use search::{
-    Ascent, ENUMERATION_LIMIT, Found, SearchSettings, SearchTask, Stage, Stages, enumerate, maximize,
+    Action, Aim, AimParseError, Components, Diagnostic, Direction, ENUMERATION_LIMIT, Formulas, Node,
+    NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning, Simulator, enumerate,
     target_sets,
 };
-pub use simulator::Simulator;
+pub use search::{Ascent, Candidate, SearchPhase, SearchSettings, SearchTask, Stages, maximize};
 pub use strategy::{
-    Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Exploration, Mcbo, Memory, Observe,
-    OptionsError, Preset, Random, Recommendation, Rule, Strategy, StrategyName, StrategyOptions,
-    StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
+    Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Exploration, Luck, Mcbo, Memory,
+    Observe, OptionsError, Preset, Proposal, Random, Recommendation, Rule, Strategy, StrategyName,
+    StrategyOptions, StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{ChangeError, Origin, Study, StudyError, Trial, TrialState, default_initial, values_by_name};
-pub use suspicion::{FormulaFault, Suspicion};

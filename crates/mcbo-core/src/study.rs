@@ -8,10 +8,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::{Data, DataError, Observation, check_intervention};
-use crate::search::{ENUMERATION_LIMIT, enumerate};
 use crate::strategy::{
-    Certificate, Context, Criterion, Mcbo, Memory, Recommendation, Strategy, SuggestError, Suggestion,
-    design_point,
+    Certificate, Context, Criterion, Mcbo, Memory, Proposal, Recommendation, Strategy, SuggestError,
+    Suggestion, design_point,
 };
 use crate::{Intervention, Problem};
 
@@ -74,6 +73,7 @@ impl Suggestion {
 
 /// One experiment of a study.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Trial {
     /// Its number, from 1.
     pub number: usize,
@@ -215,6 +215,11 @@ impl Study {
         &self.data
     }
 
+    /// What the strategy remembers since the last proposal.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// The seed of its random numbers.
     pub fn seed(&self) -> u64 {
         self.seed
@@ -274,7 +279,7 @@ impl Study {
             memory: &self.memory,
         };
         // Trials that failed gave nothing: the design goes on until enough have been measured or are under way.
-        let suggestion = if self.data.len() + silent < self.initial {
+        let proposal = if self.data.len() + silent < self.initial {
             let mut index = number - 1;
             let mut intervention = design_point(&self.problem, index, self.seed);
             for _ in 0..64 {
@@ -284,15 +289,15 @@ impl Study {
                 index += 1;
                 intervention = design_point(&self.problem, index, self.seed);
             }
-            bare_suggestion(intervention, Origin::Design, self.memory.clone())
+            self.without_strategy(intervention, Origin::Design)
         } else {
-            let suggestion = self.strategy.suggest(&context, &mut self.generator(number as u64))?;
-            check_intervention(&self.problem, &suggestion.intervention).map_err(|error| {
+            let proposal = self.strategy.suggest(&context, &mut self.generator(number as u64))?;
+            check_intervention(&self.problem, &proposal.suggestion.intervention).map_err(|error| {
                 SuggestError::Own { name: self.strategy.name().to_owned(), reason: error.to_string() }
             })?;
-            suggestion
+            proposal
         };
-        Ok(self.put_under_way(suggestion))
+        Ok(self.put_under_way(proposal))
     }
 
     /// Puts a trial of the caller's own choice under way.
@@ -301,12 +306,17 @@ impl Study {
     /// If the intervention does not fit the problem.
     pub fn enqueue(&mut self, intervention: Intervention) -> Result<&Trial, StudyError> {
         check_intervention(&self.problem, &intervention)?;
-        let suggestion = bare_suggestion(intervention, Origin::Enqueued, self.memory.clone());
-        Ok(self.put_under_way(suggestion))
+        let proposal = self.without_strategy(intervention, Origin::Enqueued);
+        Ok(self.put_under_way(proposal))
     }
 
-    fn put_under_way(&mut self, suggestion: Suggestion) -> &Trial {
-        self.memory = suggestion.memory.clone();
+    /// What no strategy proposed; it leaves what the strategy remembers as it is.
+    fn without_strategy(&self, intervention: Intervention, origin: Origin) -> Proposal {
+        Proposal { suggestion: Suggestion::new(origin.name(), intervention), memory: self.memory.clone() }
+    }
+
+    fn put_under_way(&mut self, Proposal { suggestion, memory }: Proposal) -> &Trial {
+        self.memory = memory;
         let number = self.trials.len() + 1;
         self.trials.push(Trial { number, state: TrialState::Pending, suggestion, values: None });
         self.places.push(None);
@@ -384,7 +394,7 @@ impl Study {
         let number = self.trials.len() + 1;
         self.data.insert(&self.problem, self.data.len(), number, observation.clone())?;
         let values = self.data.observations().last().map(|observation| observation.values.clone());
-        let suggestion = bare_suggestion(observation.intervention, Origin::Added, self.memory.clone());
+        let suggestion = Suggestion::new(Origin::Added.name(), observation.intervention);
         self.trials.push(Trial { number, state: TrialState::Complete, suggestion, values });
         self.places.push(Some(self.data.len() - 1));
         Ok(())
@@ -437,25 +447,12 @@ impl Study {
     }
 }
 
-fn bare_suggestion(intervention: Intervention, origin: Origin, memory: Memory) -> Suggestion {
-    Suggestion {
-        intervention,
-        strategy: origin.name().into(),
-        acquisition: None,
-        beta: None,
-        predicted: Vec::new(),
-        optimistic: Vec::new(),
-        warnings: Vec::new(),
-        memory,
-    }
-}
-
 /// Trials of the initial design: twice the number of things that can be decided, and one; at least one for every
 /// choice of targets while those are few.
 pub fn default_initial(problem: &Problem) -> usize {
     let settable: usize = problem.settable().iter().map(|&node| problem.nodes()[node].dim).sum();
     let decisions = problem.actions().len() + settable;
-    let choices = enumerate(problem, ENUMERATION_LIMIT).map_or(0, |choices| choices.len());
+    let choices = problem.choices().map_or(0, <[_]>::len);
     (2 * decisions + 1).max(if choices <= 10 { choices } else { 0 })
 }
 

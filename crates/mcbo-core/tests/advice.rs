@@ -109,7 +109,7 @@ fn no_plausible_model_leaves_the_bounds() {
             };
             let plan = Plan::new(&problem, &advice.network, &own, family);
             let noise = NoiseSamples::new(&plan, 512, seed ^ 99);
-            point = plan.point(&advice.intervention);
+            point = plan.space().point(&advice.intervention);
             point.extend((point.len()..plan.dim()).map(|_| 8.0 * rng.random::<f64>() - 4.0));
             let value = rollout(&advice.network, &plan, &point, -2.0, &noise)[0];
             assert!(value >= certificate.lower - 0.02 * scale, "seed {seed}: {value}, {certificate:?}");
@@ -142,7 +142,7 @@ fn no_climb_leaves_the_bounds() {
         let choice = Choice { targets: vec![], actions: (0..problem.actions().len()).collect() };
         let plan = Plan::new(&problem, &advice.network, &choice, Optimism::Constant);
         let silent = NoiseSamples::new(&plan, 1, 0);
-        let own = plan.point(&advice.intervention);
+        let own = plan.space().point(&advice.intervention);
         let mut extreme = |fixed: bool| {
             let (mut low, mut high) = plan.bounds();
             if fixed {
@@ -281,8 +281,9 @@ fn where_something_has_no_value_nothing_is_promised() {
     assert!(said.iter().any(|warning| warning.starts_with("y: its formula has no value")), "{said:?}");
     assert!(suggestion.predicted.iter().all(|forecast| forecast.name == "x" && forecast.mean.is_finite()));
     assert_eq!(suggestion.acquisition, None);
-    let text = serde_json::to_string(&suggestion).unwrap();
-    assert_eq!(serde_json::from_str::<mcbo_core::Suggestion>(&text).unwrap(), suggestion);
+    let proposal = mcbo_core::Proposal { suggestion, memory: study.memory().clone() };
+    let text = serde_json::to_string(&proposal).unwrap();
+    assert_eq!(serde_json::from_str::<mcbo_core::Proposal>(&text).unwrap(), proposal);
     let advice = study.recommend().unwrap();
     assert!(advice.warnings.len() == 1 && study.certify(&advice, 2.0).gap() == f64::INFINITY);
 }

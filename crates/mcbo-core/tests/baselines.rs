@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::{Options, SHAPES};
 use mcbo_core::{
     Cbo, Context, Data, Eifn, ExpectedImprovement, Intervention, Memory, ModelSettings, Noise, Observation,
-    Observe, Problem, Random, Strategy, Study, Suggestion, Ucb, check_intervention,
+    Observe, Problem, Proposal, Random, Strategy, Study, Ucb, check_intervention,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -129,7 +129,7 @@ fn observing_does_nothing() {
     }
 }
 
-fn suggestion(threads: usize, problem: &Problem, data: &Data, strategy: &dyn Strategy) -> Suggestion {
+fn suggestion(threads: usize, problem: &Problem, data: &Data, strategy: &dyn Strategy) -> Proposal {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     let memory = Memory::default();
     let context = Context { problem, data, pending: &[], failed: &[], memory: &memory };
@@ -157,9 +157,9 @@ fn one_thread_or_two_make_no_difference() {
         }
         for strategy in all() {
             let one = suggestion(1, &problem, &data, strategy.as_ref());
-            check_intervention(&problem, &one.intervention).expect("an intervention in range");
+            check_intervention(&problem, &one.suggestion.intervention).expect("an intervention in range");
             assert_eq!(one, suggestion(2, &problem, &data, strategy.as_ref()), "{}", strategy.name());
-            assert_eq!(one.strategy, strategy.name());
+            assert_eq!(one.suggestion.strategy, strategy.name());
         }
     }
 }
@@ -188,7 +188,8 @@ fn pending_trials_are_not_proposed_again() {
                     failed: &[],
                     memory: &memory,
                 };
-                let next = strategy.suggest(&context, &mut rng).expect("a suggestion").intervention;
+                let next =
+                    strategy.suggest(&context, &mut rng).expect("a suggestion").suggestion.intervention;
                 assert!(!context.is_taken(&next), "{}: {next:?} after {pending:?}", strategy.name());
                 pending.push(Observation { intervention: next, values: vec![None; problem.slots()] });
             }
@@ -202,7 +203,7 @@ fn a_study_without_data_begins() {
         let data = Data::new();
         for strategy in all() {
             let begun = suggestion(1, &problem, &data, strategy.as_ref());
-            check_intervention(&problem, &begun.intervention).expect("an intervention in range");
+            check_intervention(&problem, &begun.suggestion.intervention).expect("an intervention in range");
         }
     }
 }
@@ -227,6 +228,6 @@ fn more_target_sets_than_can_be_listed() {
     ];
     for strategy in strategies {
         let found = suggestion(1, &problem, &data, strategy.as_ref());
-        check_intervention(&problem, &found.intervention).expect("an intervention in range");
+        check_intervention(&problem, &found.suggestion.intervention).expect("an intervention in range");
     }
 }

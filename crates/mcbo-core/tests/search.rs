@@ -4,9 +4,9 @@ mod common;
 
 use common::{Options, SHAPES, Shape};
 use mcbo_core::{
-    Acquisition, Ascent, Choice, Context, Data, Found, Intervention, Mcbo, Memory, ModelSettings, Network,
-    Noise, Observation, Optimism, OptimisticReward, Problem, SearchSettings, SearchTask, Strategy,
-    Suggestion, Workspace, enumerate, maximize,
+    Acquisition, Ascent, Candidate, Choice, Context, Data, Intervention, Mcbo, Memory, ModelSettings,
+    Network, Noise, Observation, Optimism, OptimisticReward, Problem, Proposal, SearchSettings, SearchTask,
+    Strategy, Workspace, enumerate, maximize,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -17,12 +17,12 @@ fn search(
     beta: f64,
     settings: &SearchSettings,
     seed: u64,
-) -> Vec<Found> {
+) -> Vec<Candidate> {
     let factory = |choice: &Choice, samples: usize, seed: u64| {
         Box::new(OptimisticReward::new(problem, network, choice, Optimism::Constant, beta, samples, seed))
             as Box<_>
     };
-    maximize(&SearchTask { problem, factory: &factory, warm: &[], seed, on_stage: &|_| {} }, settings)
+    maximize(&SearchTask { problem, factory: &factory, warm: &[], seed, on_phase: &|_| {} }, settings)
 }
 
 /// The best acquisition over a few `η` at each of many random actions; their median.
@@ -146,12 +146,12 @@ fn stochastic_ascent_and_the_network_reach_what_quasi_newton_reaches() {
         let family = Optimism::Network { hidden: 6 };
         Box::new(OptimisticReward::new(&problem, &network, choice, family, 0.5, samples, seed)) as Box<_>
     };
-    let task = SearchTask { problem: &problem, factory: &factory, warm: &[], seed: 1, on_stage: &|_| {} };
+    let task = SearchTask { problem: &problem, factory: &factory, warm: &[], seed: 1, on_phase: &|_| {} };
     let richer = &maximize(&task, &settings.intensified(3))[0];
     assert!(richer.value > usual.value - 0.01 * range, "{} {}", usual.value, richer.value);
 }
 
-fn suggestion(threads: usize, problem: &Problem, data: &Data, strategy: &Mcbo) -> Suggestion {
+fn suggestion(threads: usize, problem: &Problem, data: &Data, strategy: &Mcbo) -> Proposal {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     let memory = Memory::default();
     let context = Context { problem, data, pending: &[], failed: &[], memory: &memory };
@@ -261,7 +261,7 @@ fn too_many_supports_to_enumerate_still_give_a_suggestion() {
     let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
     let suggestion =
         Mcbo::paper().suggest(&context, &mut ChaCha8Rng::seed_from_u64(1)).expect("a suggestion");
-    let used = suggestion.intervention.actions.iter().filter(|a| **a != 0.0).count();
+    let used = suggestion.suggestion.intervention.actions.iter().filter(|a| **a != 0.0).count();
     assert!((1..=6).contains(&used), "{used} actions");
 }
 

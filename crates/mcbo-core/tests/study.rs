@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::{Options, Shape};
 use mcbo_core::{
-    Criterion, DataError, Intervention, Mcbo, Noise, Observation, Problem, Random, Strategy, Study,
+    Criterion, DataError, Intervention, Mcbo, Noise, Observation, Problem, Proposal, Random, Strategy, Study,
     StudyError, TrialState, Warning, default_initial,
 };
 use rand::SeedableRng;
@@ -104,9 +104,25 @@ fn suggestions_depend_on_the_seed_and_the_data_alone() {
 fn memory_survives_text_to_the_bit() {
     let mut study = Study::new(soft(), 4);
     run(&mut study, 8);
-    let memory = &study.trials()[7].suggestion.memory;
+    let memory = study.memory();
     let text = serde_json::to_string(memory).expect("JSON");
+    assert_ne!(*memory, mcbo_core::Memory::default());
     assert_eq!(*memory, serde_json::from_str(&text).expect("the same"));
+}
+
+/// Stored studies have it so.
+#[test]
+fn a_proposal_is_written_as_one_object() {
+    let mut study = Study::new(soft(), 4);
+    run(&mut study, 8);
+    let suggestion = study.ask().expect("a suggestion").suggestion.clone();
+    let proposal = Proposal { suggestion, memory: study.memory().clone() };
+    let text = serde_json::to_string(&proposal).expect("JSON");
+    let keys =
+        ["intervention", "strategy", "acquisition", "beta", "predicted", "optimistic", "warnings", "memory"];
+    let places: Vec<Option<usize>> = keys.iter().map(|key| text.find(&format!("\"{key}\":"))).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+    assert_eq!(serde_json::from_str::<Proposal>(&text).expect("the same"), proposal);
 }
 
 #[test]

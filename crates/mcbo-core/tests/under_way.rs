@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use mcbo_core::{
-    Components, Context, Data, Intervention, Mcbo, Network, Noise, Observation, Problem, Random, Strategy,
-    Study, StudyError, SuggestError, Suggestion, TrialState, Ucb, check_intervention, design_point,
+    Components, Context, Data, Intervention, Mcbo, Network, Noise, Observation, Problem, Proposal, Random,
+    Strategy, Study, StudyError, SuggestError, TrialState, Ucb, check_intervention, design_point,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -30,7 +30,7 @@ impl Strategy for Watching {
         "watching"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         *self.pending.lock().expect("one thread") = context.pending.to_vec();
         Random.suggest(context, rng)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mcbo_bench::{EXTRA_TASKS, Entrant, Feedback, Method, RunResult, applies, run_told};
-use mcbo_core::{Context, Intervention, Strategy, SuggestError, Suggestion};
+use mcbo_core::{Context, Intervention, Proposal, Strategy, SuggestError};
 use mcbo_store::StrategyOptions;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -44,7 +44,7 @@ impl Strategy for Stoppable<'_> {
         self.strategy.name()
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(SuggestError::Own { name: self.name().to_owned(), reason: "interrupted".into() });
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcbo_core::{
-    Context, Data, Intervention, OptionsError, Origin, Strategy, StrategyName, StrategySettings,
+    Context, Data, Intervention, OptionsError, Origin, Proposal, Strategy, StrategyName, StrategySettings,
     SuggestError, Suggestion, check_intervention,
 };
 use mcbo_store::{Strategies, StrategyOptions};
@@ -89,7 +89,7 @@ impl Strategy for PyStrategy {
         &self.name
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let seed: u64 = rng.random();
         let chosen = Python::attach(|py| {
             self.call(py, context, seed).map_err(|error| {
@@ -98,16 +98,8 @@ impl Strategy for PyStrategy {
                 SuggestError::Own { name: self.name.clone(), reason }
             })
         });
-        Ok(Suggestion {
-            intervention: chosen?,
-            strategy: self.name.clone(),
-            acquisition: None,
-            beta: None,
-            predicted: Vec::new(),
-            optimistic: Vec::new(),
-            warnings: Vec::new(),
-            memory: context.memory.clone(),
-        })
+        let suggestion = Suggestion::new(self.name.clone(), chosen?);
+        Ok(Proposal { suggestion, memory: context.memory.clone() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcbo_core::{DataError, Intervention, Observation, Problem, Suggestion, values_by_name};
+use mcbo_core::{DataError, Intervention, Observation, Problem, Proposal, values_by_name};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +94,8 @@ pub(crate) struct Asked {
     pub lease_until: i64,
     pub took_seconds: f64,
     pub program: String,
-    pub suggestion: Suggestion,
+    #[serde(rename = "suggestion")]
+    pub proposal: Proposal,
 }
 
 /// A pending trial was handed to another worker, or to the same one again.

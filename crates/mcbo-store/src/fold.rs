@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Problem, Study, TrialState, values_by_name};
+use mcbo_core::{Problem, Proposal, Study, TrialState, values_by_name};
 
 use crate::event::{Asked, Created, Event, FORMAT, Retried};
 use crate::strategies::Strategies;
@@ -64,13 +64,13 @@ impl Fold {
         let text = |error: mcbo_core::StudyError| error.to_string();
         match event {
             Event::Created(_) => return Err("a study is created once".into()),
-            Event::Asked(mut event) => {
-                let suggestion = std::mem::replace(&mut event.suggestion, empty());
-                let number = self.study.resume(suggestion).map_err(text)?.number;
+            Event::Asked(event) => {
+                let record = asked(&event, at, self.seq + 1);
+                let number = self.study.resume(event.proposal).map_err(text)?.number;
                 if number != event.trial {
                     return Err(format!("trial {} comes where trial {number} should", event.trial));
                 }
-                self.records.push(asked(&event, at, self.seq + 1));
+                self.records.push(record);
             }
             Event::Retried(event) => self.hand_over(&event)?,
             Event::Told(event) => {
@@ -166,16 +166,7 @@ pub(crate) fn asked(event: &Asked, at: i64, seq: i64) -> Record {
     }
 }
 
-/// What stays behind where a suggestion was moved out.
-fn empty() -> mcbo_core::Suggestion {
-    mcbo_core::Suggestion {
-        intervention: mcbo_core::Intervention::default(),
-        strategy: String::new(),
-        acquisition: None,
-        beta: None,
-        predicted: Vec::new(),
-        optimistic: Vec::new(),
-        warnings: Vec::new(),
-        memory: mcbo_core::Memory::default(),
-    }
+/// A trial that was just put under way as it is written: with what it left to remember.
+pub(crate) fn proposal(study: &Study, trial: usize) -> Proposal {
+    Proposal { suggestion: study.trials()[trial - 1].suggestion.clone(), memory: study.memory().clone() }
 }

@@ -9,7 +9,7 @@ use mcbo_core::{
 };
 
 use crate::event::{Added, Asked, Event, Failed, ProblemChanged, Retried, Row, Told, program};
-use crate::fold::{Fold, Record, asked};
+use crate::fold::{Fold, Record, asked, proposal};
 use crate::store::Shared;
 use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial, stored};
 use crate::{RowError, StoreError};
@@ -90,14 +90,14 @@ impl StoredStudy {
             }
             while hand_out.len() < count {
                 let start = Instant::now();
-                let trial = change.fold.study.ask()?;
+                let trial = change.fold.study.ask()?.number;
                 let event = Asked {
-                    trial: trial.number,
+                    trial,
                     worker: worker.to_owned(),
                     lease_until,
                     took_seconds: start.elapsed().as_secs_f64(),
                     program: program(),
-                    suggestion: trial.suggestion.clone(),
+                    proposal: proposal(&change.fold.study, trial),
                 };
                 hand_out.push(event.trial);
                 change.fold.records.push(asked(&event, at, change.fold.seq + 1));
@@ -119,19 +119,18 @@ impl StoredStudy {
         let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
         self.change(|change| {
             let lease_until = worker.map_or(change.at, |_| change.at.saturating_add(lease));
-            let trial = change.fold.study.enqueue(intervention)?;
+            let trial = change.fold.study.enqueue(intervention)?.number;
             let event = Asked {
-                trial: trial.number,
+                trial,
                 worker: worker.unwrap_or(QUEUE).to_owned(),
                 lease_until,
                 took_seconds: 0.0,
                 program: program(),
-                suggestion: trial.suggestion.clone(),
+                proposal: proposal(&change.fold.study, trial),
             };
-            let number = event.trial;
             change.fold.records.push(asked(&event, change.at, change.fold.seq + 1));
             change.note(Event::Asked(Box::new(event)));
-            Ok(stored(change.fold, number))
+            Ok(stored(change.fold, trial))
         })
     }
 
@@ -359,19 +358,20 @@ impl StoredStudy {
         let Ok(Event::Asked(event)) = Event::read(&entry.kind, &entry.payload) else {
             return Err(self.bad_event(entry.seq, "it is no proposal".into()));
         };
-        if event.suggestion.origin() == Origin::Enqueued {
+        if event.proposal.suggestion.origin() == Origin::Enqueued {
             return Err(StoreError::NotProposed { number: trial });
         }
-        let again = fold.study.ask()?.suggestion.clone();
-        let text = |suggestion| {
-            serde_json::to_string(suggestion).map_err(|error| self.bad_event(entry.seq, error.to_string()))
+        let number = fold.study.ask()?.number;
+        let again = proposal(&fold.study, number);
+        let text = |proposal| {
+            serde_json::to_string(proposal).map_err(|error| self.bad_event(entry.seq, error.to_string()))
         };
-        let outcome = match text(&event.suggestion)? == text(&again)? {
+        let outcome = match text(&event.proposal)? == text(&again)? {
             true => Outcome::Same,
             false if event.program == program() => Outcome::Different,
             false => Outcome::OtherProgram { then: event.program.clone(), now: program() },
         };
-        Ok(Recomputed { outcome, stored: event.suggestion, again })
+        Ok(Recomputed { outcome, stored: event.proposal, again })
     }
 
     /// The state with everything that is in the database.

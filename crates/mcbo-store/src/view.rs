@@ -1,6 +1,6 @@
 //! What a study in a store shows of itself.
 
-use mcbo_core::{Suggestion, Trial};
+use mcbo_core::{Proposal, Trial};
 
 use crate::fold::{Fold, Record};
 use mcbo_core::StrategyOptions;
@@ -66,9 +66,9 @@ pub struct Recomputed {
     /// How it compares.
     pub outcome: Outcome,
     /// As it was made.
-    pub stored: Suggestion,
+    pub stored: Proposal,
     /// As it is made now.
-    pub again: Suggestion,
+    pub again: Proposal,
 }
 
 /// How a suggestion that was computed once more compares with the one in the log.

@@ -138,7 +138,10 @@ fn spread(problem: &Problem, rng: &mut ChaCha8Rng) -> f64 {
     let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
     let rewards: Vec<f64> = (0..count)
         .filter_map(|_| Random.suggest(&context, rng).ok())
-        .map(|suggestion| table.expectation(problem, simulator, &suggestion.intervention, samples, samples))
+        .map(|proposal| {
+            let intervention = &proposal.suggestion.intervention;
+            table.expectation(problem, simulator, intervention, samples, samples)
+        })
         .collect();
     let mean = rewards.iter().sum::<f64>() / count as f64;
     (rewards.iter().map(|reward| (reward - mean).powi(2)).sum::<f64>() / count as f64).sqrt()

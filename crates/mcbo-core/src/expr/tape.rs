@@ -1,7 +1,6 @@
 //! The compiled formula: operations in order, each reading the results of earlier ones.
 
-use rand::distr::{Distribution, StandardUniform};
-use rand_distr::StandardNormal;
+use crate::noise::Noise;
 
 /// The position of an operation on the tape.
 pub(super) type Slot = u32;
@@ -132,14 +131,8 @@ impl Tape {
     pub(super) fn sample(&self, inputs: &[f64], rng: &mut dyn rand::Rng) -> f64 {
         self.with_values(|values| {
             self.forward(inputs, values, |op, a, b| match op {
-                Binary::Normal => {
-                    let z: f64 = StandardNormal.sample(rng);
-                    a + b * z
-                }
-                Binary::Uniform => {
-                    let u: f64 = StandardUniform.sample(rng);
-                    a + (b - a) * u
-                }
+                Binary::Normal => a + Noise::Gaussian(b).draw(rng),
+                Binary::Uniform => Noise::Uniform([a, b]).draw(rng),
                 _ => binary_value(op, a, b),
             });
             values.last().copied().unwrap_or(f64::NAN)

@@ -20,6 +20,7 @@ pub enum MechanismKind {
 
 /// A row that was predicted by all others, in the user's units.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LeftOutRow {
     /// The place of its trial in the data.
     pub place: usize,
@@ -84,8 +85,8 @@ impl Network {
                     group.set.predict(&columns, count, false, &mut scratch, &mut at);
                     for component in 0..group.set.components() {
                         let output = model.outputs[group.first + component];
-                        let of = component * count..(component + 1) * count;
-                        let both = at.mean[of.clone()].iter().zip(&at.variance[of]);
+                        let own = component * count..(component + 1) * count;
+                        let both = at.mean[own.clone()].iter().zip(&at.variance[own]);
                         let in_units =
                             |(m, v): (&f64, &f64)| (output.shift + output.scale * m, output.scale * v.sqrt());
                         components.push(both.map(in_units).collect());
@@ -144,8 +145,8 @@ impl Network {
             // The rows of the set: component by component, trial by trial.
             let mut rows: Vec<(usize, usize, f64)> = Vec::new();
             for component in group.first..group.first + group.set.components() {
-                let of = data.placed_rows(problem, node, component);
-                rows.extend(of.map(|(place, _, value)| (component, place, value)));
+                let placed = data.placed_rows(problem, node, component);
+                rows.extend(placed.map(|(place, _, value)| (component, place, value)));
             }
             let own = self.trials[node][group.first..group.first + group.set.components()].iter().flatten();
             if !own.eq(rows.iter().map(|(_, place, _)| place)) {

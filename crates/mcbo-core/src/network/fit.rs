@@ -161,3 +161,6 @@ fn scale_inputs(
     inputs.extend(node.actions.iter().map(|&action| Affine::of_range(problem.actions()[action].range)));
     inputs
 }
+
+#[cfg(test)]
+mod tests;

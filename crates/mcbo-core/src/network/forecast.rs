@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::quasi::{normal_quantile, sobol};
-use crate::{Intervention, Problem};
+use crate::{Choice, Intervention, Problem};
 
-use super::{Batch, Choice, ModelWarning, Network, NoiseSamples, Plan, Workspace, slot_name};
+use super::{Batch, Drawn, Draws, ModelWarning, Network, NoiseSamples, Plan, Workspace, slot_name};
 
 /// Draws of the mechanisms, and noise samples for each.
 const DRAWS: usize = 64;
@@ -13,6 +12,7 @@ const SAMPLES: usize = 8;
 
 /// The expectation of one component of a node under an intervention.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Forecast {
     /// The node.
     pub node: usize,
@@ -37,22 +37,6 @@ pub(crate) fn quantile(draws: &mut [f64], share: f64) -> f64 {
     draws[((draws.len() - 1) as f64 * share).round() as usize]
 }
 
-/// The choice an intervention belongs to, every action that is not neutral free.
-pub(crate) fn choice_of(problem: &Problem, intervention: &Intervention) -> Choice {
-    let acting = |&action: &usize| intervention.actions[action] != problem.actions()[action].neutral;
-    Choice {
-        targets: intervention.targets.iter().map(|(node, _)| *node).collect(),
-        actions: (0..problem.actions().len()).filter(acting).collect(),
-    }
-}
-
-/// Draws of the mechanisms of a plan for predictions, one after the other: by how many deviations each is off its mean.
-pub(crate) fn mechanism_draws(plan: &Plan, count: usize, seed: u64) -> Vec<f64> {
-    let extra = plan.dim() - plan.decisions();
-    let shift = |draw: usize, k: usize| normal_quantile(sobol(draw as u32, k as u32, seed ^ 0x0f0f));
-    (0..count).flat_map(|draw| (0..extra).map(move |k| shift(draw, k))).collect()
-}
-
 /// The expected reward with its bounds, in the direction of improvement: mean, lower and upper end. `None` if the reward is
 /// not among the forecasts.
 pub fn expected_reward(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64; 3]> {
@@ -65,30 +49,18 @@ impl Network {
     /// Draws of the expected reward under an intervention, in the direction of improvement: the mechanisms drawn
     /// from their posteriors as in [`Self::forecast`], the noise averaged out.
     pub fn reward_draws(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<f64> {
-        self.draws(problem, intervention, seed).2
+        let (draws, mut drawn) = (self.draws(problem, intervention, seed), Drawn::default());
+        let point = draws.plan().space().point(intervention);
+        draws.evaluate(&point, false, &mut Workspace::default(), &mut drawn);
+        drawn.rewards
     }
 
-    /// A rollout of draws of the mechanisms; where there is none to draw, of one with as many noise samples as all together.
-    fn draws(
-        &self,
-        problem: &Problem,
-        intervention: &Intervention,
-        seed: u64,
-    ) -> (Plan, Workspace, Vec<f64>) {
-        let plan = Plan::for_prediction(problem, self, &choice_of(problem, intervention));
-        let unit = plan.point(intervention);
-        let (mut points, extra) = (Vec::with_capacity(DRAWS * plan.dim()), plan.dim() - unit.len());
-        let (count, samples) = if extra == 0 { (1, DRAWS * SAMPLES) } else { (DRAWS, SAMPLES) };
-        let draws = mechanism_draws(&plan, count, seed);
-        for draw in 0..count {
-            points.extend_from_slice(&unit);
-            points.extend_from_slice(&draws[draw * extra..(draw + 1) * extra]);
-        }
-        let noise = NoiseSamples::new(&plan, samples, seed);
-        let (mut workspace, mut values) = (Workspace::default(), Vec::new());
-        let batch = Batch { points: &points, beta: 1.0, noise: &noise };
-        self.rollout(&plan, batch, &mut workspace, &mut values, &mut []);
-        (plan, workspace, values)
+    /// Draws of what an intervention gives; where there is no mechanism to draw, one with as many noise samples as all together.
+    fn draws(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Draws<'_> {
+        let choice = Choice::of(problem, intervention);
+        Draws::expectation(problem, self, &choice, DRAWS, seed, |plan| {
+            if plan.dim() == plan.decisions() { DRAWS * SAMPLES } else { SAMPLES }
+        })
     }
 
     /// The expected value of every node that matters under an intervention, with bounds of 90 % credibility.
@@ -97,12 +69,15 @@ impl Network {
     /// noise is averaged out: bounds are on the expectation, not on a single outcome. A node whose formula has no value for
     /// some of what may happen is left out, and so are those that depend on it.
     pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
-        let (plan, workspace, rewards) = self.draws(problem, intervention, seed);
+        let draws = self.draws(problem, intervention, seed);
+        let (mut workspace, mut drawn) = (Workspace::default(), Drawn::default());
+        let point = draws.plan().space().point(intervention);
+        draws.evaluate(&point, false, &mut workspace, &mut drawn);
         let mut forecasts = Vec::new();
-        for (index, step) in plan.steps.iter().enumerate() {
+        for (index, step) in draws.plan().steps.iter().enumerate() {
             for component in 0..step.components {
                 let values = workspace.values(index, component);
-                let per = values.len() / rewards.len();
+                let per = values.len() / draws.count();
                 let mut means: Vec<f64> =
                     values.chunks_exact(per).map(|chunk| chunk.iter().sum::<f64>() / per as f64).collect();
                 if !means.iter().all(|mean| mean.is_finite()) {
@@ -128,7 +103,7 @@ impl Network {
         intervention: &Intervention,
         forecasts: &[Forecast],
     ) -> Option<ModelWarning> {
-        let plan = Plan::for_prediction(problem, self, &choice_of(problem, intervention));
+        let plan = Plan::for_prediction(problem, self, &Choice::of(problem, intervention));
         let missing =
             |step: &&super::plan::Step| !forecasts.iter().any(|forecast| forecast.node == step.node);
         let step = plan.steps.iter().find(missing)?;
@@ -164,5 +139,112 @@ impl Network {
             }
         }
         named
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::testing::settings;
+    use crate::{Data, Noise, Observation};
+
+    fn fit(problem: &Problem, rows: &[(f64, Vec<Option<f64>>)]) -> Network {
+        let mut data = Data::new();
+        for (action, values) in rows {
+            let intervention = Intervention { targets: Vec::new(), actions: vec![*action] };
+            data.push(problem, Observation { intervention, values: values.clone() }).expect("it fits");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        Network::fit(problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit")
+    }
+
+    fn doing(action: f64) -> Intervention {
+        Intervention { targets: Vec::new(), actions: vec![action] }
+    }
+
+    /// `x = a + N(0, s²)` and `y = x²` are known, so that `E[y] = a² + s²` without any doubt.
+    #[test]
+    fn noise_is_averaged_out() {
+        let problem = Problem::builder("known")
+            .action("a", [-2.0, 2.0])
+            .node("x", |n| n.actions(["a"]).formula("a").noise(Noise::Gaussian(0.5)))
+            .node("y", |n| n.parents(["x"]).formula("x^2").noise(Noise::Gaussian(3.0)))
+            .minimize("y")
+            .build()
+            .expect("a problem");
+        let network = fit(&problem, &[]);
+        for (a, seed) in [(0.0, 1), (1.2, 2), (-1.7, 3)] {
+            let forecasts = network.forecast(&problem, &doing(a), seed);
+            let exact = a * a + 0.25;
+            assert_eq!(forecasts.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["x", "y"]);
+            assert!((forecasts[0].mean - a).abs() < 2e-3, "{forecasts:?}");
+            assert!((forecasts[1].mean - exact).abs() < 1e-2, "{forecasts:?} {exact}");
+            assert_eq!([forecasts[1].lower, forecasts[1].upper], [forecasts[1].mean; 2]);
+            // Rewards point up: the node is minimised.
+            let reward = expected_reward(&problem, &forecasts).expect("the reward is among them");
+            assert!(reward.iter().all(|r| (r + exact).abs() < 1e-2), "{reward:?}");
+            let draws = network.reward_draws(&problem, &doing(a), seed);
+            assert!((draws[0] + forecasts[1].mean).abs() < 1e-12 && draws.len() == 1);
+        }
+        assert_eq!(expected_reward(&problem, &[]), None);
+    }
+
+    /// One learned node: bounds are those of a normal distribution with the posterior's mean and deviation.
+    #[test]
+    fn bounds_are_quantiles_of_what_is_not_known() {
+        let problem = Problem::builder("one")
+            .action("a", [0.0, 1.0])
+            .node("y", |n| n.actions(["a"]).noise(Noise::Gaussian(0.3)))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let rows: Vec<(f64, Vec<Option<f64>>)> =
+            [0.0, 0.2, 0.4, 0.9].iter().map(|a: &f64| (*a, vec![Some((4.0 * a).sin())])).collect();
+        let network = fit(&problem, &rows);
+        for a in [0.1, 0.65, 1.0] {
+            let (mean, deviation) = network.predict(&problem, 0, &[a], 1)[0][0];
+            let forecast = &network.forecast(&problem, &doing(a), 5)[0];
+            assert!((forecast.mean - mean).abs() < 0.02 * deviation, "{forecast:?} {mean} {deviation}");
+            // The fourth of 64 draws from either end: 5.5 % of a normal distribution lie beyond 1.6 deviations.
+            for bound in [mean - forecast.lower, forecast.upper - mean] {
+                assert!((bound / deviation - 1.6).abs() < 0.12, "{}", bound / deviation);
+            }
+            let mut draws = network.reward_draws(&problem, &doing(a), 5);
+            assert_eq!(draws.len(), 64);
+            assert_eq!(quantile(&mut draws, LOWER_QUANTILE), forecast.lower);
+        }
+    }
+
+    #[test]
+    fn quantiles_count_from_the_smallest() {
+        let shuffled: Vec<f64> = (0..101).map(|k| f64::from(k * 37 % 101)).collect();
+        for share in [0.0, 0.05, 0.5, 0.95, 1.0] {
+            assert_eq!(quantile(&mut shuffled.clone(), share), (100.0 * share).round());
+        }
+        assert_eq!(quantile(&mut [7.0], 0.05), 7.0);
+    }
+
+    /// The square root of what may be negative has no value, and neither has what reads it.
+    #[test]
+    fn nodes_without_a_value_are_left_out_and_named() {
+        let problem = Problem::builder("root")
+            .action("a", [-1.0, 1.0])
+            .node("x", |n| n.actions(["a"]).formula("a").noise(Noise::None))
+            .node("root", |n| n.parents(["x"]).formula("sqrt(x)").noise(Noise::None))
+            .node("y", |n| n.parents(["root"]).formula("root + 1").noise(Noise::None))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let network = fit(&problem, &[]);
+        let defined = network.forecast(&problem, &doing(0.25), 1);
+        assert_eq!(defined.iter().map(|f| f.mean).collect::<Vec<_>>(), [0.25, 0.5, 1.5]);
+        assert_eq!(network.undefined(&problem, &doing(0.25), &defined), None);
+        let undefined = network.forecast(&problem, &doing(-0.25), 1);
+        assert_eq!(undefined.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["x"]);
+        let warning = network.undefined(&problem, &doing(-0.25), &undefined);
+        assert_eq!(warning, Some(ModelWarning::Undefined { node: "root".into() }));
     }
 }

@@ -5,10 +5,11 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use crate::{Intervention, Problem};
+use crate::decision::DecisionSpace;
+use crate::{Choice, Intervention, Problem};
 
 use super::plan::Step;
-use super::{Batch, Choice, Network, NodeModel, NoiseSamples, Plan, Workspace, choice_of};
+use super::{Batch, Network, NodeModel, NoiseSamples, Plan, Workspace};
 
 /// Draws of every learned mechanism, each as a function of its inputs.
 #[derive(Debug)]
@@ -86,8 +87,8 @@ impl Network {
         samples: usize,
         seed: u64,
     ) -> Vec<f64> {
-        let choice = choice_of(problem, intervention);
-        let point = Plan::for_prediction(problem, self, &choice).point(intervention);
+        let choice = Choice::of(problem, intervention);
+        let point = DecisionSpace::new(problem, &choice).point(intervention);
         self.rewards_in_draws(problem, functions, &choice, &[point], samples, seed).pop().unwrap_or_default()
     }
 }

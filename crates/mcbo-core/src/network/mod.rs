@@ -1,14 +1,17 @@
 //! The fitted system: one set of Gaussian processes per node, in the user's units at its border.
 
-mod direct;
+mod causal;
+mod draws;
 mod explain;
 mod fit;
 mod forecast;
 mod form;
 mod functions;
 mod plan;
+mod reward_model;
 mod rollout;
 mod summary;
+mod suspicion;
 
 use mcbo_gp::{Earlier, GpError, GpSet, Inference, Mean, Member, Priors, Sampling, Weighing};
 use rand::{Rng, RngExt, SeedableRng};
@@ -16,17 +19,22 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::suspicion::{Suspicion, suspicions};
 use crate::{Data, Expr, Intervention, Noise, Observation, Problem};
 
-pub(crate) use direct::Direct;
+pub(crate) use causal::Causal;
+pub(crate) use draws::{Drawn, Draws};
 pub use explain::{LeftOutRow, MechanismKind, input_names};
 pub use forecast::{Forecast, expected_reward};
-pub(crate) use forecast::{LOWER_QUANTILE, choice_of, mechanism_draws, quantile};
+pub(crate) use forecast::{LOWER_QUANTILE, quantile};
 pub(crate) use functions::FunctionDraws;
-pub use plan::{Choice, Plan};
+pub use plan::Plan;
+pub(crate) use reward_model::{RewardModel, SMALLEST_DEVIATION};
+pub(crate) use rollout::Rollout;
 pub use rollout::{Batch, NoiseSamples, Workspace};
 pub use summary::NodeSummary;
+pub use suspicion::{FormulaFault, Suspicion};
+
+use suspicion::suspicions;
 
 /// Which priors the hyper-parameters have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

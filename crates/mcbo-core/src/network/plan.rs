@@ -2,34 +2,11 @@
 
 use std::ops::Range;
 
+use crate::decision::{DecisionSpace, Place};
 use crate::optimism::Optimism;
-use crate::{Intervention, Noise, Problem};
+use crate::{Choice, Noise, Problem};
 
 use super::{Mechanism, Network};
-
-/// The discrete part of an intervention: which nodes are set and which actions are free.
-///
-/// All other actions are neutral.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Choice {
-    /// Hard targets, in increasing order.
-    pub targets: Vec<usize>,
-    /// Actions that may take any value in their range, in increasing order.
-    pub actions: Vec<usize>,
-}
-
-/// A number that is decided: a component of a target or an action, from its range.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Variable {
-    pub range: [f64; 2],
-    pub place: Place,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Place {
-    Target { index: usize, component: usize },
-    Action(usize),
-}
 
 /// Where an input of a node comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,9 +38,8 @@ pub(crate) struct Step {
 /// last, and the layout of the decision vector: unit-scaled variables first, then the parameters of `η`.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    pub(crate) choice: Choice,
+    pub(crate) space: DecisionSpace,
     pub(crate) steps: Vec<Step>,
-    pub(crate) variables: Vec<Variable>,
     pub(crate) noise_kinds: Vec<Noise>,
     pub(crate) optimism: Optimism,
     pub(crate) sign: f64,
@@ -90,12 +66,13 @@ impl Plan {
     ) -> Self {
         let reward = problem.reward();
         let relevant = problem.graph().ancestors_cut(reward, &choice.targets);
-        let (variables, target_variables, action_variables) = variables_of(problem, choice);
-        let mut dim = variables.len();
+        let space = DecisionSpace::new(problem, choice);
+        let mut dim = space.dim();
         let (mut steps, mut noise_kinds): (Vec<Step>, Vec<Noise>) = (Vec::new(), Vec::new());
         let mut step_of = vec![None; problem.nodes().len()];
         for &node in problem.graph().order() {
-            let (true, None, Some(model)) = (relevant[node], target_variables[node], &network.nodes[node])
+            let (true, false, Some(model)) =
+                (relevant[node], choice.targets.contains(&node), &network.nodes[node])
             else {
                 continue;
             };
@@ -104,11 +81,12 @@ impl Plan {
             let mut varies = false;
             for &parent in &declared.parents {
                 for component in 0..problem.nodes()[parent].dim {
-                    sources.push(match (target_variables[parent], step_of[parent]) {
-                        (Some(first), _) => Source::Variable(first + component),
+                    let place = Place::Target { node: parent, component };
+                    sources.push(match (space.position(place), step_of[parent]) {
+                        (Some(variable), _) => Source::Variable(variable),
                         (None, Some(step)) => {
-                            let of: &Step = &steps[step];
-                            varies |= of.varies || of.noisy;
+                            let read: &Step = &steps[step];
+                            varies |= read.varies || read.noisy;
                             Source::Computed(step, component)
                         }
                         // Ancestors of a relevant node are relevant: only a programming error comes here.
@@ -116,10 +94,9 @@ impl Plan {
                     });
                 }
             }
-            sources.extend(declared.actions.iter().map(|&action| match action_variables[action] {
-                Some(variable) => Source::Variable(variable),
-                None => Source::Constant(problem.actions()[action].neutral),
-            }));
+            sources.extend(
+                declared.actions.iter().map(|&action| source_of(problem, &space, Place::Action(action))),
+            );
             let noisy = node != reward && model.noise.iter().any(|noise| *noise != Noise::None);
             let noise_row = noise_kinds.len();
             if noisy {
@@ -147,21 +124,17 @@ impl Plan {
         // The reward is the sink of all relevant nodes, so topological order may still put a sibling after it only
         // if that sibling is not an ancestor; those are left out, and the reward is last.
         debug_assert_eq!(steps.last().map(|step| step.node), Some(reward));
-        Self { choice: choice.clone(), steps, variables, noise_kinds, optimism, sign: problem.sign(), dim }
+        Self { space, steps, noise_kinds, optimism, sign: problem.sign(), dim }
     }
 
     /// A plan of one step that computes the reward straight from the decided values, the targets' components first and
-    /// then the given actions: the graph left out.
-    pub(crate) fn direct(problem: &Problem, choice: &Choice, actions: &[usize]) -> Self {
-        let (variables, _, action_variables) = variables_of(problem, choice);
-        let components = variables.len() - choice.actions.len();
-        let action = |&action: &usize| match action_variables[action] {
-            Some(variable) => Source::Variable(variable),
-            None => Source::Constant(problem.actions()[action].neutral),
-        };
-        let sources: Vec<Source> =
-            (0..components).map(Source::Variable).chain(actions.iter().map(action)).collect();
-        let dim = variables.len();
+    /// then all actions that reach the reward: the graph left out.
+    pub(crate) fn direct(problem: &Problem, choice: &Choice) -> Self {
+        let space = DecisionSpace::new(problem, choice);
+        let read = DecisionSpace::of_targets(problem, choice.targets.clone());
+        let read = read.variables().iter().map(|variable| variable.place);
+        let sources: Vec<Source> = read.map(|place| source_of(problem, &space, place)).collect();
+        let dim = space.dim();
         let step = Step {
             node: problem.reward(),
             dim: sources.len(),
@@ -173,14 +146,18 @@ impl Plan {
             eta: dim..dim,
         };
         Self {
-            choice: choice.clone(),
+            space,
             steps: vec![step],
-            variables,
             noise_kinds: Vec::new(),
             optimism: Optimism::Constant,
             sign: problem.sign(),
             dim,
         }
+    }
+
+    /// What the choice leaves to decide.
+    pub fn space(&self) -> &DecisionSpace {
+        &self.space
     }
 
     /// Length of the decision vector.
@@ -190,7 +167,7 @@ impl Plan {
 
     /// Number of decided variables, at the front of the decision vector.
     pub fn decisions(&self) -> usize {
-        self.variables.len()
+        self.space.dim()
     }
 
     /// Whether the reward depends on noise, so that its expectation needs samples.
@@ -200,61 +177,102 @@ impl Plan {
 
     /// Bounds of the decision vector.
     pub fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
-        let (n, bound) = (self.decisions(), self.optimism.bound());
-        let lower = (0..self.dim).map(|i| if i < n { 0.0 } else { -bound }).collect();
-        let upper = (0..self.dim).map(|i| if i < n { 1.0 } else { bound }).collect();
+        let ((mut lower, mut upper), bound) = (self.space.bounds(), self.optimism.bound());
+        lower.resize(self.dim, -bound);
+        upper.resize(self.dim, bound);
         (lower, upper)
-    }
-
-    /// The intervention that a decision vector stands for, in the user's units.
-    pub fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
-        let mut intervention = problem.neutral_intervention();
-        intervention.targets =
-            self.choice.targets.iter().map(|&node| (node, vec![0.0; problem.nodes()[node].dim])).collect();
-        for (variable, &u) in self.variables.iter().zip(point) {
-            let [low, high] = variable.range;
-            // Both ends exactly, whatever the rounding.
-            let value = if u >= 1.0 { high } else { (low + u * (high - low)).clamp(low, high) };
-            match variable.place {
-                Place::Target { index, component } => intervention.targets[index].1[component] = value,
-                Place::Action(action) => intervention.actions[action] = value,
-            }
-        }
-        intervention
-    }
-
-    /// The unit-scaled variables of an intervention of the same choice.
-    pub fn point(&self, intervention: &Intervention) -> Vec<f64> {
-        let unit = |variable: &Variable| {
-            let value = match variable.place {
-                Place::Target { index, component } => {
-                    intervention.targets.get(index).map_or(0.0, |(_, values)| values[component])
-                }
-                Place::Action(action) => intervention.actions[action],
-            };
-            ((value - variable.range[0]) / (variable.range[1] - variable.range[0])).clamp(0.0, 1.0)
-        };
-        self.variables.iter().map(unit).collect()
     }
 }
 
-/// The variables of a choice, with the first one of every target and the one of every free action.
-fn variables_of(
-    problem: &Problem,
-    choice: &Choice,
-) -> (Vec<Variable>, Vec<Option<usize>>, Vec<Option<usize>>) {
-    let mut variables = Vec::new();
-    let mut target_variables = vec![None; problem.nodes().len()];
-    for (index, &target) in choice.targets.iter().enumerate() {
-        target_variables[target] = Some(variables.len());
-        for (component, &range) in problem.nodes()[target].hard.iter().flatten().enumerate() {
-            variables.push(Variable { range, place: Place::Target { index, component } });
+/// Where the value at a place comes from that is decided, or is what it is when nothing is done.
+fn source_of(problem: &Problem, space: &DecisionSpace, place: Place) -> Source {
+    let neutral = match place {
+        Place::Action(action) => problem.actions()[action].neutral,
+        Place::Target { .. } => 0.0,
+    };
+    space.position(place).map_or(Source::Constant(neutral), Source::Variable)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::testing::{settings, system};
+
+    fn network(noise: Noise) -> (Problem, Network) {
+        let (problem, data) = system(noise);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let network = Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng);
+        (problem, network.expect("a fit"))
+    }
+
+    fn choice(targets: &[usize], actions: &[usize]) -> Choice {
+        Choice { targets: targets.to_vec(), actions: actions.to_vec() }
+    }
+
+    /// The system is x(a), z(x, b), y(x, z) with x and z settable.
+    #[test]
+    fn every_input_comes_from_its_place() {
+        use Source::{Computed, Constant, Variable};
+        let (problem, network) = network(Noise::Gaussian(0.1));
+        let sources = |targets: &[usize], actions: &[usize]| -> Vec<(usize, Vec<Source>)> {
+            let plan = Plan::new(&problem, &network, &choice(targets, actions), Optimism::Constant);
+            plan.steps.iter().map(|step| (step.node, step.sources.clone())).collect()
+        };
+        let neutral: Vec<f64> = problem.actions().iter().map(|action| action.neutral).collect();
+        let (x, z) = (Computed(0, 0), Computed(1, 0));
+        assert_eq!(
+            sources(&[], &[0, 1]),
+            [(0, vec![Variable(0)]), (1, vec![x, Variable(1)]), (2, vec![x, z])]
+        );
+        assert_eq!(
+            sources(&[], &[1]),
+            [(0, vec![Constant(neutral[0])]), (1, vec![x, Variable(0)]), (2, vec![x, z])]
+        );
+        // Targets come first among the variables, and their own mechanisms are left out.
+        assert_eq!(sources(&[1], &[0]), [(0, vec![Variable(1)]), (2, vec![x, Variable(0)])]);
+        assert_eq!(
+            sources(&[0], &[]),
+            [(1, vec![Variable(0), Constant(neutral[1])]), (2, vec![Variable(0), Computed(0, 0)])]
+        );
+        assert_eq!(sources(&[0, 1], &[]), [(2, vec![Variable(0), Variable(1)])]);
+    }
+
+    #[test]
+    fn the_decision_vector_is_laid_out_without_gaps() {
+        let (problem, network) = network(Noise::Gaussian(0.1));
+        for choice in problem.choices().expect("few choices") {
+            for optimism in [Optimism::Constant, Optimism::Affine, Optimism::Network { hidden: 2 }] {
+                let plan = Plan::new(&problem, &network, choice, optimism);
+                let mut next = plan.decisions();
+                for step in &plan.steps {
+                    let parameters = if step.node == problem.reward() {
+                        0
+                    } else {
+                        optimism.parameters(step.dim, step.components)
+                    };
+                    assert_eq!(step.eta, next..next + parameters);
+                    next += parameters;
+                }
+                assert_eq!((next, plan.bounds().0.len()), (plan.dim(), plan.dim()));
+                let prediction = Plan::for_prediction(&problem, &network, choice);
+                assert_eq!(prediction.dim(), prediction.decisions() + prediction.steps.len());
+            }
         }
     }
-    let mut action_variables = vec![None; problem.actions().len()];
-    for &action in &choice.actions {
-        action_variables[action] = Some(variables.len());
-        variables.push(Variable { range: problem.actions()[action].range, place: Place::Action(action) });
+
+    /// Only noise of nodes above the reward that are not set makes the expectation a matter of samples.
+    #[test]
+    fn noise_matters_where_it_is_realised() {
+        for (noise, noisy) in [(Noise::None, false), (Noise::Gaussian(0.1), true)] {
+            let (problem, network) = network(noise);
+            let is_noisy = |targets: &[usize]| {
+                Plan::new(&problem, &network, &choice(targets, &[]), Optimism::Constant).is_noisy()
+            };
+            assert_eq!([is_noisy(&[]), is_noisy(&[0]), is_noisy(&[1])], [noisy; 3]);
+            assert!(!is_noisy(&[0, 1]));
+        }
     }
-    (variables, target_variables, action_variables)
 }

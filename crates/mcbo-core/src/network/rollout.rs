@@ -24,7 +24,7 @@ impl NoiseSamples {
     /// Quasi-random realisations; one empty sample where the plan has no noise that matters.
     pub fn new(plan: &Plan, count: usize, seed: u64) -> Self {
         if !plan.is_noisy() {
-            return Self { rows: plan.noise_kinds.iter().map(|_| vec![0.0]).collect(), count: 1 };
+            return Self::silent(plan);
         }
         let rows = plan
             .noise_kinds
@@ -51,6 +51,40 @@ impl NoiseSamples {
     /// Number of samples.
     pub fn count(&self) -> usize {
         self.count
+    }
+}
+
+/// A rollout in which everything is fixed but the decision vectors.
+#[derive(Debug)]
+pub(crate) struct Rollout<'a> {
+    pub network: &'a Network,
+    pub plan: Plan,
+    pub noise: NoiseSamples,
+    /// The width of the confidence band in standard deviations.
+    pub beta: f64,
+}
+
+impl<'a> Rollout<'a> {
+    /// With `samples` realisations of the noise.
+    pub fn new(network: &'a Network, plan: Plan, beta: f64, samples: usize, seed: u64) -> Self {
+        Self { network, noise: NoiseSamples::new(&plan, samples, seed), plan, beta }
+    }
+
+    /// Multiplications that the value at one point costs, roughly.
+    pub fn cost(&self) -> f64 {
+        self.network.rollout_cost(&self.plan, self.noise.count())
+    }
+
+    /// See [`Network::rollout`].
+    pub fn evaluate(
+        &self,
+        points: &[f64],
+        workspace: &mut Workspace,
+        values: &mut Vec<f64>,
+        gradients: &mut [f64],
+    ) {
+        let batch = Batch { points, beta: self.beta, noise: &self.noise };
+        self.network.rollout(&self.plan, batch, workspace, values, gradients);
     }
 }
 
@@ -302,8 +336,8 @@ impl Network {
                 let inputs = Inputs { values: &state.inputs, dim: step.dim, columns };
                 for candidate in 0..candidates {
                     let parameters = &points[candidate * plan.dim()..][step.eta.clone()];
-                    let of = candidate * per..(candidate + 1) * per;
-                    plan.optimism.forward(parameters, inputs, of, step.components, &mut state.eta);
+                    let own = candidate * per..(candidate + 1) * per;
+                    plan.optimism.forward(parameters, inputs, own, step.components, &mut state.eta);
                 }
             }
         }
@@ -324,8 +358,8 @@ impl Network {
             }
             if step.noisy && (spread || step.varies) {
                 let noise = &noise.rows[step.noise_row + component];
-                let of = &mut state.value[component * value_columns..(component + 1) * value_columns];
-                for chunk in of.chunks_exact_mut(samples) {
+                let values = &mut state.value[component * value_columns..(component + 1) * value_columns];
+                for chunk in values.chunks_exact_mut(samples) {
                     chunk.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
                 }
             }
@@ -353,10 +387,10 @@ impl Network {
         refill(by_inputs, step.dim * columns);
         for component in 0..step.components {
             let (prediction, within) = locate(model, &state.predictions, component);
-            let of = &state.by_value[component * value_columns..(component + 1) * value_columns];
+            let by_value = &state.by_value[component * value_columns..(component + 1) * value_columns];
             let scale = model.outputs[component].scale;
             for s in 0..columns {
-                by_mechanism[s] = scale * of[s * repeat..(s + 1) * repeat].iter().sum::<f64>();
+                by_mechanism[s] = scale * by_value[s * repeat..(s + 1) * repeat].iter().sum::<f64>();
             }
             let learned = !prediction.variance.is_empty();
             for k in 0..step.dim {
@@ -388,13 +422,13 @@ impl Network {
             let per = columns / candidates;
             let inputs = Inputs { values: &state.inputs, dim: step.dim, columns };
             for candidate in 0..candidates {
-                let of = candidate * per..(candidate + 1) * per;
+                let own = candidate * per..(candidate + 1) * per;
                 let parameters = &points[candidate * plan.dim()..][step.eta.clone()];
                 let by_parameters = &mut gradients[candidate * plan.dim()..][step.eta.clone()];
                 plan.optimism.backward(
                     parameters,
                     inputs,
-                    of,
+                    own,
                     step.components,
                     &state.eta,
                     by_eta,
@@ -409,11 +443,11 @@ impl Network {
             match *source {
                 Source::Constant(_) => {}
                 Source::Variable(variable) => {
-                    let [low, high] = plan.variables[variable].range;
+                    let width = plan.space.variables()[variable].width();
                     let per = columns / candidates;
                     for (candidate, chunk) in by_input.chunks_exact(per).enumerate() {
                         gradients[candidate * plan.dim() + variable] +=
-                            chunk.iter().sum::<f64>() * (high - low) / scale;
+                            chunk.iter().sum::<f64>() * width / scale;
                     }
                 }
                 Source::Computed(parent, component) => {
@@ -465,10 +499,10 @@ fn gather_inputs(
         match *source {
             Source::Constant(value) => target.fill(scaling.apply(value)),
             Source::Variable(variable) => {
-                let [low, high] = plan.variables[variable].range;
+                let decided = plan.space.variables()[variable];
                 for (candidate, chunk) in target.chunks_exact_mut(columns / candidates).enumerate() {
                     let u = points[candidate * plan.dim() + variable];
-                    chunk.fill(scaling.apply(low + u * (high - low)));
+                    chunk.fill(scaling.apply(decided.value(u)));
                 }
             }
             Source::Computed(parent, component) => {

@@ -10,6 +10,7 @@ use super::{Group, Mechanism, Network, form, slot_name};
 
 /// How well one component of a node is known.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct NodeSummary {
     /// The node.
     pub node: usize,
@@ -40,8 +41,9 @@ const SAME: f64 = 1e-20;
 
 /// The trials of a node's rows in the data, by component.
 pub(super) fn trials(problem: &Problem, data: &Data, node: usize) -> Vec<Vec<usize>> {
-    let of = |component: usize| data.placed_rows(problem, node, component).map(|(place, ..)| place).collect();
-    (0..problem.nodes()[node].dim).map(of).collect()
+    let places =
+        |component: usize| data.placed_rows(problem, node, component).map(|(place, ..)| place).collect();
+    (0..problem.nodes()[node].dim).map(places).collect()
 }
 
 impl Network {
@@ -74,9 +76,9 @@ impl Network {
     /// The places of a group's rows in its set, by trial: the rows come component by component, in the order of the
     /// trials.
     pub(super) fn blocks(&self, node: usize, group: &Group) -> BTreeMap<usize, Vec<usize>> {
-        let of = &self.trials[node][group.first..group.first + group.set.components()];
+        let trials = &self.trials[node][group.first..group.first + group.set.components()];
         let mut blocks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (row, &trial) in of.iter().flatten().enumerate() {
+        for (row, &trial) in trials.iter().flatten().enumerate() {
             blocks.entry(trial).or_default().push(row);
         }
         blocks
@@ -120,8 +122,8 @@ fn spread(group: &Group, component: usize) -> f64 {
         (0..rows.dim()).flat_map(|k| places.iter().map(move |&j| rows.column(k)[j])).collect();
     let (mut scratch, mut prediction) = (Scratch::default(), Prediction::default());
     group.set.predict(&inputs, columns, false, &mut scratch, &mut prediction);
-    let of = component * columns..(component + 1) * columns;
-    prediction.variance[of].iter().map(|v| v.sqrt()).sum::<f64>() / columns as f64
+    let own = component * columns..(component + 1) * columns;
+    prediction.variance[own].iter().map(|v| v.sqrt()).sum::<f64>() / columns as f64
 }
 
 #[cfg(test)]

@@ -91,6 +91,7 @@ impl<'d> Checker<'d> {
             possibly_optimal,
             simulator,
             warnings: Vec::new(),
+            listed: Default::default(),
         };
         problem.warnings = warnings::warnings(&problem, draft, sets.map(|sets| sets.repeated));
         Some(problem)

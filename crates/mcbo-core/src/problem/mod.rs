@@ -5,11 +5,12 @@
 
 mod builder;
 mod check;
+mod choices;
 mod diagnostics;
 mod draft;
-mod noise;
 mod parse;
 mod render;
+mod simulator;
 #[cfg(test)]
 mod tests;
 
@@ -20,12 +21,16 @@ use mcbo_gp::Kernel;
 use crate::expr::Expr;
 use crate::graph::Graph;
 use crate::intervention::Intervention;
-use crate::simulator::Simulator;
+use crate::noise::Noise;
+
+use choices::Listed;
 
 pub use builder::{NodeBuilder, ProblemBuilder};
+pub use choices::{ENUMERATION_LIMIT, enumerate, target_sets};
+pub(crate) use choices::{Part, compose, parts};
 pub use diagnostics::{Diagnostic, ProblemError, ProblemErrors, ProblemWarning};
 pub use draft::Formulas;
-pub use noise::Noise;
+pub use simulator::Simulator;
 
 /// Whether a large or a small reward is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +155,7 @@ pub struct Problem {
     possibly_optimal: bool,
     simulator: Option<Simulator>,
     warnings: Vec<ProblemWarning>,
+    listed: Listed,
 }
 
 impl Problem {

@@ -206,3 +206,129 @@ pub(crate) fn ascend<'a>(
         .collect();
     blocks.into_iter().flatten().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Plan;
+    use crate::{Choice, Problem};
+
+    /// A bowl upside down: `-Σ (x_k - c_k)²`, with the highest point at `c`.
+    struct Bowl {
+        plan: Plan,
+        center: Vec<f64>,
+    }
+
+    impl Bowl {
+        fn new(center: &[f64]) -> Self {
+            let names: Vec<String> = (0..center.len()).map(|k| format!("a{k}")).collect();
+            let builder = names.iter().fold(Problem::builder("bowl"), |b, name| b.action(name, [0.0, 1.0]));
+            let problem = builder.node("y", |n| n.actions(names.clone())).maximize("y").build();
+            let choice = Choice { targets: vec![], actions: (0..center.len()).collect() };
+            let plan = Plan::direct(&problem.expect("a problem"), &choice);
+            Self { plan, center: center.to_vec() }
+        }
+    }
+
+    impl Acquisition for Bowl {
+        fn plan(&self) -> &Plan {
+            &self.plan
+        }
+
+        fn cost(&self) -> f64 {
+            1.0
+        }
+
+        fn evaluate(&self, points: &[f64], _: &mut Workspace, values: &mut Vec<f64>, gradients: &mut [f64]) {
+            let dim = self.center.len();
+            values.clear();
+            for point in points.chunks_exact(dim) {
+                // Half of the box of the first variable has no value where the centre is at zero.
+                let height = -point.iter().zip(&self.center).map(|(x, c)| (x - c).powi(2)).sum::<f64>();
+                values.push(if self.center[0] == 0.0 && point[0] > 0.5 { f64::NAN } else { height });
+            }
+            for (i, gradient) in gradients.iter_mut().enumerate() {
+                *gradient = -2.0 * (points[i] - self.center[i % dim]);
+            }
+        }
+    }
+
+    fn starts(bowl: &Bowl, count: usize) -> Vec<Scored> {
+        score(bowl, raw_points(bowl, count, &[], 1))
+    }
+
+    const BUDGET: Stages = Stages { first: 6, finalists: 3, second: 30 };
+
+    #[test]
+    fn climbs_end_at_the_highest_point_of_the_box() {
+        for center in [[0.3, 0.8], [1.4, 0.6], [-0.2, 1.1]] {
+            let bowl = Bowl::new(&center);
+            let reached = climb(&bowl, None, starts(&bowl, 10), BUDGET);
+            assert_eq!(reached.len(), 3);
+            assert!(reached.is_sorted_by(|a, b| a.value >= b.value));
+            for (x, c) in reached[0].point.iter().zip(center) {
+                assert!((x - c.clamp(0.0, 1.0)).abs() < 1e-4, "{:?} {center:?}", reached[0].point);
+            }
+            let beyond: f64 = center.iter().map(|c| (c - c.clamp(0.0, 1.0)).powi(2)).sum();
+            assert!((reached[0].value + beyond).abs() < 1e-7);
+            // Finalists that go on with another acquisition end at its highest point.
+            let other = Bowl::new(&[0.5, 0.25]);
+            let reached = climb(&bowl, Some(&other), starts(&bowl, 10), BUDGET);
+            let error = (reached[0].point[0] - 0.5).abs().max((reached[0].point[1] - 0.25).abs());
+            assert!(error < 1e-4, "{:?}", reached[0].point);
+        }
+    }
+
+    #[test]
+    fn stochastic_ascent_comes_close_and_stays_in_the_box() {
+        for center in [[0.3, 0.8], [1.4, -0.6]] {
+            let bowl = Bowl::new(&center);
+            // The samples change from step to step; their mean is the bowl.
+            let fresh = |step: u64| {
+                let shift = if step.is_multiple_of(2) { 0.05 } else { -0.05 };
+                Box::new(Bowl::new(&center.map(|c| c + shift))) as Box<dyn Acquisition>
+            };
+            for point in ascend(&fresh, &starts(&bowl, 9), 200, 0.05) {
+                for (x, c) in point.iter().zip(center) {
+                    assert!((x - c.clamp(0.0, 1.0)).abs() < 0.03, "{point:?} {center:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_value_is_worth_least() {
+        let bowl = Bowl::new(&[0.0, 0.5]);
+        let scored = score(&bowl, vec![vec![0.9, 0.5], vec![0.25, 0.5]]);
+        assert_eq!(scored[0].value, f64::NEG_INFINITY);
+        assert!((scored[1].value + 0.0625).abs() < 1e-15);
+    }
+
+    #[test]
+    fn raw_points_fill_the_box_and_a_quarter_is_close_to_known_places() {
+        let (bowl, known) = (Bowl::new(&[0.3, 0.8]), vec![0.02, 0.97]);
+        let points = raw_points(&bowl, 64, std::slice::from_ref(&known), 3);
+        assert_eq!(points.len(), 64);
+        assert!(points.iter().flatten().all(|x| (0.0..=1.0).contains(x)));
+        let close = |point: &&Vec<f64>| point.iter().zip(&known).all(|(x, k)| (x - k).abs() < 0.4);
+        assert_eq!(points[48..].iter().filter(close).count(), 16);
+        // Every eighth of the first variable has its share of the other 48.
+        for eighth in 0..8 {
+            let within = |point: &&Vec<f64>| (point[0] * 8.0) as usize == eighth;
+            assert!((4..=8).contains(&points[..48].iter().filter(within).count()));
+        }
+    }
+
+    #[test]
+    fn starts_do_not_crowd_one_peak() {
+        let at = |x: f64, value: f64| Scored { point: vec![x], value };
+        let scored = vec![at(0.50, 5.0), at(0.53, 4.0), at(0.9, 1.0), at(0.46, 4.5), at(0.2, 2.0)];
+        let chosen = |count: usize| -> Vec<f64> {
+            spread_out(scored.clone(), 1, count).iter().map(|scored| scored.point[0]).collect()
+        };
+        assert_eq!(chosen(3), [0.5, 0.2, 0.9]);
+        // Where there are too few apart, the best of the others fill the places.
+        assert_eq!(chosen(4), [0.5, 0.2, 0.9, 0.46]);
+        assert_eq!(chosen(9).len(), 5);
+    }
+}

@@ -1,21 +1,17 @@
 //! Maximising an acquisition over target sets, supports and values.
 
-mod choices;
 mod climb;
 
 use rayon::prelude::*;
 
 use crate::acquisition::{Acquisition, AcquisitionFactory};
-use crate::network::Choice;
-use crate::{Intervention, Problem};
+use crate::problem::{ENUMERATION_LIMIT, Part, compose, parts};
+use crate::{Choice, DecisionSpace, Intervention, Problem};
 
-pub use choices::{ENUMERATION_LIMIT, enumerate, target_sets};
 pub use climb::Stages;
 
-pub(crate) use choices::{Part, compose, parts, useful_actions};
 pub(crate) use climb::{Scored, climb};
 
-use choices::belongs;
 use climb::{ascend, by_value, raw_points, score, spread_out};
 
 /// How starts climb.
@@ -47,7 +43,7 @@ pub struct SearchSettings {
     pub screening_samples: usize,
     /// Noise samples, not used before, that rank the finalists.
     pub ranking_samples: usize,
-    /// Choices beyond this number are searched greedily instead of one by one.
+    /// Choices beyond this number, or beyond [`ENUMERATION_LIMIT`], are searched greedily instead of one by one.
     pub enumeration_limit: usize,
 }
 
@@ -82,9 +78,10 @@ impl SearchSettings {
     }
 }
 
-/// A place the search found.
+/// A place that the search found, one of those that may be proposed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+#[non_exhaustive]
+pub struct Candidate {
     /// Targets and free actions.
     pub choice: Choice,
     /// The decision vector, auxiliary variables included.
@@ -105,13 +102,13 @@ pub struct SearchTask<'a> {
     pub warm: &'a [Intervention],
     /// Seed of all quasi-random points and noise samples.
     pub seed: u64,
-    /// Told when the search enters a stage, for whoever measures.
-    pub on_stage: &'a (dyn Fn(Stage) + Sync),
+    /// Told when the search enters a phase, for whoever measures.
+    pub on_phase: &'a (dyn Fn(SearchPhase) + Sync),
 }
 
 /// A part of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum SearchPhase {
     /// Target sets and supports are listed or grown.
     Choosing,
     /// Quasi-random points are evaluated.
@@ -130,18 +127,19 @@ const RANK_SEED: u64 = 0xd1b5_4a32_d192_ed03;
 ///
 /// Choices are enumerated where they are few; otherwise sets grow greedily, one target or action at a time, with exchanges.
 /// The result does not depend on the number of threads.
-pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Found> {
-    (task.on_stage)(Stage::Choosing);
-    let choices = enumerate(task.problem, settings.enumeration_limit).unwrap_or_else(|| grow(task, settings));
+pub fn maximize(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Candidate> {
+    (task.on_phase)(SearchPhase::Choosing);
+    let listed = task.problem.choices().filter(|choices| choices.len() <= settings.enumeration_limit);
+    let choices = listed.map_or_else(|| grow(task, settings), <[Choice]>::to_vec);
     let settings = share_budget(task, settings, &choices);
-    (task.on_stage)(Stage::Screening);
+    (task.on_phase)(SearchPhase::Screening);
     let screened: Vec<Screened<'_>> =
         choices.par_iter().map(|choice| screen(task, choice, &settings, &[])).collect();
     let (choices, screened) = promising(choices, screened);
-    (task.on_stage)(Stage::Climbing);
+    (task.on_phase)(SearchPhase::Climbing);
     let reached: Vec<Vec<Scored>> =
         screened.into_par_iter().map(|screened| climb_all(task, screened, &settings)).collect();
-    (task.on_stage)(Stage::Ranking);
+    (task.on_phase)(SearchPhase::Ranking);
     rank(task, &choices, reached, &settings)
 }
 
@@ -216,8 +214,8 @@ fn screen<'a>(
     let warm: Vec<Vec<f64>> = task
         .warm
         .iter()
-        .filter(|intervention| belongs(task.problem, choice, intervention))
-        .map(|intervention| complete(coarse.point(intervention)))
+        .filter(|intervention| choice.includes(task.problem, intervention))
+        .map(|intervention| complete(coarse.space().point(intervention)))
         .chain(extra.iter().cloned().map(complete))
         .collect();
     let count = settings.scaled(settings.screened, decisions, 1);
@@ -239,7 +237,7 @@ fn climb_all(task: &SearchTask<'_>, screened: Screened<'_>, settings: &SearchSet
         Ascent::QuasiNewton(stages) => climb(coarse.as_ref(), fine.as_deref(), starts, stages),
         Ascent::Stochastic { steps, rate } => {
             let fresh = |step: u64| {
-                (task.factory)(coarse.choice(), settings.samples, task.seed.wrapping_add(step + 1))
+                (task.factory)(coarse.space().choice(), settings.samples, task.seed.wrapping_add(step + 1))
             };
             let points = ascend(&fresh, &starts, steps, rate);
             let mut reached = score(fine.as_deref().unwrap_or(coarse.as_ref()), points);
@@ -255,9 +253,9 @@ fn rank(
     choices: &[Choice],
     reached: Vec<Vec<Scored>>,
     settings: &SearchSettings,
-) -> Vec<Found> {
+) -> Vec<Candidate> {
     const FINALISTS: usize = 4;
-    let mut all: Vec<Found> = choices
+    let mut all: Vec<Candidate> = choices
         .par_iter()
         .zip(reached)
         .map(|(choice, reached)| {
@@ -267,9 +265,9 @@ fn rank(
                 reached.into_iter().take(FINALISTS).map(|scored| scored.point).collect();
             score(fresh.as_ref(), points)
                 .into_iter()
-                .map(|Scored { point, value }| Found {
+                .map(|Scored { point, value }| Candidate {
                     choice: choice.clone(),
-                    intervention: fresh.intervention(task.problem, &point),
+                    intervention: fresh.space().intervention(task.problem, &point),
                     point,
                     value,
                 })
@@ -297,8 +295,11 @@ fn grow(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Choice> {
         let mut scored: Vec<(Vec<Part>, Choice, Scored)> = candidates
             .into_par_iter()
             .map(|(members, choice)| {
-                let extra: Vec<Vec<f64>> =
-                    from.iter().map(|(old, point)| carry_over(problem, old, point, &choice)).collect();
+                let carried = |(old, point): &(Choice, Vec<f64>)| {
+                    let old = DecisionSpace::new(problem, old);
+                    DecisionSpace::new(problem, &choice).carry_over(problem, &old, point)
+                };
+                let extra: Vec<Vec<f64>> = from.iter().map(carried).collect();
                 let best = climb_all(task, screen(task, &choice, &small, &extra), &small).into_iter().next();
                 let best = best.unwrap_or(Scored { point: Vec::new(), value: f64::NEG_INFINITY });
                 (members, choice, best)
@@ -359,28 +360,4 @@ fn grow(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Choice> {
         kept.push(Choice::default());
     }
     kept
-}
-
-/// A start for a new choice: the old one's values where both have the variable, the neutral value or the middle elsewhere.
-fn carry_over(problem: &Problem, old: &Choice, point: &[f64], new: &Choice) -> Vec<f64> {
-    let places = |choice: &Choice| {
-        let mut places = Vec::new();
-        for &target in &choice.targets {
-            places.extend((0..problem.nodes()[target].dim).map(|component| (true, target, component)));
-        }
-        places.extend(choice.actions.iter().map(|&action| (false, action, 0)));
-        places
-    };
-    let known = places(old);
-    places(new)
-        .into_iter()
-        .map(|place| match known.iter().position(|other| *other == place) {
-            Some(index) => point[index],
-            None if place.0 => 0.5,
-            None => {
-                let action = &problem.actions()[place.1];
-                ((action.neutral - action.range[0]) / (action.range[1] - action.range[0])).clamp(0.0, 1.0)
-            }
-        })
-        .collect()
 }

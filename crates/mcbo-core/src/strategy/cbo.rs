@@ -1,19 +1,16 @@
 //! Causal Bayesian optimisation by do-calculus (Aglietti et al. 2020).
 
-mod causal;
-
 use rand::{Rng, RngExt};
 
-use crate::network::{Choice, ModelSettings, Network};
+use crate::acquisition::CausalImprovement;
+use crate::network::{Causal, ModelSettings, Network};
 use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
-use crate::{Data, Intervention, Problem};
+use crate::{Choice, Data, Intervention, Problem};
 
-use super::mcbo::warm_starts;
 use super::{
-    Context, Memory, Observe, Strategy, SuggestError, Suggestion, Verdict, Warning, reward_forecast,
+    Context, Memory, Proposal, Strategy, SuggestError, Suggestion, Warning, first_free, reward_forecast,
+    warm_starts,
 };
-
-use causal::{Causal, CausalImprovement, draws_of, is_observational};
 
 /// Causal Bayesian optimisation with expected improvement (EICBO), for hard interventions.
 ///
@@ -87,13 +84,13 @@ impl Strategy for Cbo {
         "cbo"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let problem = context.problem;
         let (u, seed): (f64, u64) = (rng.random(), rng.random());
         let observed = observational(problem, context.data);
         if self.observes(context, &observed, u) {
-            let observe = Observe.suggest(context, rng)?;
-            return Ok(Suggestion { strategy: self.name().into(), ..observe });
+            let suggestion = Suggestion::new(self.name(), problem.neutral_intervention());
+            return Ok(Proposal { suggestion, memory: context.memory.clone() });
         }
         let network = Network::fit(problem, &observed, &context.memory.model, &self.model, rng)?;
         let mut causal = Causal::fit(problem, context.data, &network, seed)?;
@@ -103,23 +100,21 @@ impl Strategy for Cbo {
         let rewards = || context.data.rewards(problem);
         let done = |trial: usize| &context.data.observations()[trial].intervention;
         let best = rewards()
-            .filter(|(trial, _)| !is_observational(problem, done(*trial)))
+            .filter(|(trial, _)| !done(*trial).is_neutral(problem))
             .map(|(_, reward)| reward)
             .reduce(f64::max)
             .or_else(|| rewards().map(|(_, reward)| reward).reduce(f64::max))
             .unwrap_or(0.0);
         let warm = warm_starts(context);
         let factory = |choice: &Choice, _: usize, _: u64| {
-            let draws = draws_of(problem, &network, choice, seed);
-            Box::new(CausalImprovement { causal: &causal, draws, best }) as Box<_>
+            Box::new(CausalImprovement::new(&causal, choice, best)) as Box<_>
         };
-        let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage: &|_| {} };
+        let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} };
         let found = maximize(&task, &self.search);
         let memory = Memory { model: network.memory(), ..context.memory.clone() };
         let warnings = network.warnings().iter().cloned().map(Warning::Model).collect();
         let forecast = |at: &Intervention| vec![reward_forecast(problem, causal.predict(at))];
-        Verdict { strategy: self.name(), found: &found, beta: None, warnings, memory, forecast: &forecast }
-            .settle(context, rng)
+        Ok(first_free(context, &found, rng).propose(self, memory, warnings, forecast))
     }
 
     /// Of what was tried, what the causal processes expect most of; observing is worth the mean of what was observed.
@@ -132,7 +127,7 @@ impl Strategy for Cbo {
         let observing = if count > 0.0 { sum / count } else { f64::NEG_INFINITY };
         let mut best = (observing, problem.neutral_intervention());
         let tried = context.data.observations().iter().map(|observation| &observation.intervention);
-        for intervention in tried.filter(|done| !is_observational(problem, done)) {
+        for intervention in tried.filter(|done| !done.is_neutral(problem)) {
             let mean = causal.predict(intervention).0;
             if mean > best.0 {
                 best = (mean, intervention.clone());
@@ -146,7 +141,7 @@ impl Strategy for Cbo {
 fn observational(problem: &Problem, data: &Data) -> Data {
     let mut observed = Data::new();
     for observation in data.observations() {
-        if is_observational(problem, &observation.intervention) {
+        if observation.intervention.is_neutral(problem) {
             // It was accepted before.
             let _ = observed.push(problem, observation.clone());
         }
@@ -159,9 +154,8 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::testing::{check_gradients, settings, system};
     use super::*;
-    use crate::search::enumerate;
+    use crate::testing::{check_gradients, settings, system};
     use crate::{Noise, Observation};
 
     #[test]
@@ -173,10 +167,9 @@ mod tests {
         let network =
             Network::fit(&problem, &observed, &Default::default(), &settings(), &mut rng).expect("a fit");
         let causal = Causal::fit(&problem, &data, &network, 5).expect("a fit");
-        for choice in enumerate(&problem, 100).expect("few choices") {
+        for choice in problem.choices().expect("few choices") {
             for best in [-1.0, 5.0] {
-                let draws = draws_of(&problem, &network, &choice, 5);
-                check_gradients(&CausalImprovement { causal: &causal, draws, best }, 2);
+                check_gradients(&CausalImprovement::new(&causal, choice, best), 2);
             }
         }
     }

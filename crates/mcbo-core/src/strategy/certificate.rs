@@ -3,13 +3,13 @@
 use mcbo_gp::optimize::{StopRule, minimize};
 use rayon::prelude::*;
 
-use crate::network::{Batch, Choice, ModelWarning, Network, NoiseSamples, Plan, Workspace, choice_of};
+use crate::network::{Batch, ModelWarning, Network, NoiseSamples, Plan, Workspace};
 use crate::optimism::Optimism;
 use crate::quasi::sobol;
 use crate::search::SearchSettings;
-use crate::{Intervention, Problem};
+use crate::{Choice, DecisionSpace, Intervention, Problem};
 
-use super::{Context, Mcbo, Memory};
+use super::{Context, Luck, Mcbo, Memory};
 
 /// Realisations of the noise that bounds are averaged over.
 const SAMPLES: usize = 32;
@@ -34,6 +34,7 @@ const EVALUATIONS: usize = 40;
 /// With noise the plausible model may choose its mechanism for every realisation apart. No function of a node's inputs can do
 /// better, so the bounds err to the safe side.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Certificate {
     /// The width of the confidence band, in standard deviations.
     pub width: f64,
@@ -80,14 +81,14 @@ impl Mcbo {
             starts: THOROUGH * self.search.starts,
             ..self.search
         };
-        let simple = Self { optimism: Optimism::Constant, search, ..self.clone() };
-        let found = simple.search(context, network, width, seed, &|_| {});
-        let own = choice_of(problem, intervention);
-        let own_point = Plan::new(problem, network, &own, Optimism::Constant).point(intervention);
+        let luck = Luck::Each(width);
+        let found = super::mcbo::search(context, network, Optimism::Constant, luck, &search, seed, &|_| {});
+        let own = Choice::of(problem, intervention);
+        let own_point = DecisionSpace::new(problem, &own).point(intervention);
         let starts = found.into_iter().take(FINALISTS).map(|found| (found.choice, found.point));
         let starts: Vec<(Choice, Vec<f64>)> = starts.chain([(own, own_point)]).collect();
         let bounds = starts.into_par_iter().map(|(choice, point)| {
-            let decisions = Plan::new(problem, network, &choice, Optimism::Constant).decisions();
+            let decisions = DecisionSpace::new(problem, &choice).dim();
             highest(problem, network, &choice, &point[..decisions], width, seed)
         });
         let bounds: Vec<(Intervention, f64)> = bounds.collect();
@@ -102,10 +103,10 @@ impl Mcbo {
 
 /// What the worst plausible model expects of an intervention.
 fn worst(problem: &Problem, network: &Network, intervention: &Intervention, width: f64, seed: u64) -> f64 {
-    let choice = choice_of(problem, intervention);
+    let choice = Choice::of(problem, intervention);
     let plan = Plan::new(problem, network, &choice, Optimism::Constant);
     // A negative width turns the reward's own band around: its lower end counts.
-    let (_, values) = extremes(network, &plan, &plan.point(intervention), -width, Side::Lowest, seed);
+    let (_, values) = extremes(network, &plan, &plan.space().point(intervention), -width, Side::Lowest, seed);
     let lowest = values.iter().sum::<f64>() / values.len() as f64;
     if lowest.is_nan() { f64::NEG_INFINITY } else { lowest }
 }
@@ -220,7 +221,7 @@ fn highest(
     let begin = values.iter().sum::<f64>() / values.len() as f64;
     let start = joined(&plan, &constant, decisions, &etas);
     if start.is_empty() {
-        return (plan.intervention(problem, &start), begin);
+        return (plan.space().intervention(problem, &start), begin);
     }
     let noise = noise_of(&plan, seed);
     let (mut workspace, mut values) = (Workspace::default(), Vec::new());
@@ -238,7 +239,7 @@ fn highest(
     let (_, values) = extremes(network, &constant, moved, width, Side::Highest, seed);
     let again = values.iter().sum::<f64>() / values.len() as f64;
     let upper = [-value, again].into_iter().fold(begin, |a, b| if a.is_nan() || a > b { a } else { b });
-    (plan.intervention(problem, point), upper)
+    (plan.space().intervention(problem, point), upper)
 }
 
 const RULE: StopRule =

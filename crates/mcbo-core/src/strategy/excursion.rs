@@ -7,13 +7,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::network::{Choice, FunctionDraws, Network, Plan, choice_of};
+use crate::decision::DecisionSpace;
+use crate::network::{FunctionDraws, Network, Plan};
 use crate::quasi::{normal_quantile, sobol};
-use crate::search::{Found, enumerate};
-use crate::{Intervention, Problem};
+use crate::search::Candidate;
+use crate::{Choice, Intervention, Problem};
 
-use super::mcbo::{Mcbo, best_observed};
-use super::{Context, within};
+use super::{Context, Mcbo, best_observed};
 
 /// Trials from one comparison to the next.
 const EVERY: usize = 5;
@@ -22,6 +22,9 @@ const STALLED: f64 = 0.5;
 /// The share of the draws that counts: gains of the luckiest are cut to that of the others. Bounds are 90 % wide, and what lies
 /// above them is what a model knows least about.
 const TRUSTED: f64 = 0.95;
+/// An excursion that has cost this many times what was expected was too hopeful, and by how much the next one hopes less.
+const DISMAL: f64 = 2.0;
+const LESS: f64 = 0.25;
 /// Interventions that are the same to this share of their ranges are not worth telling apart.
 const CLOSE: f64 = 0.01;
 /// Systems that interventions are compared in, with so many realisations of the noise; twice as many of both for the best few.
@@ -38,12 +41,12 @@ const WORK: f64 = 3e8;
 const KNOWN: usize = 4;
 
 /// What is remembered of excursions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Excursions {
-    /// Whether the last suggestion was one.
-    under_way: bool,
-    /// How many in a row have found nothing better than what was known.
-    in_vain: u32,
+    /// What the last suggestion was expected to cost, if it was one.
+    expected_cost: Option<f64>,
+    /// How many in a row have cost much more than expected.
+    too_hopeful: u32,
 }
 
 impl Excursions {
@@ -102,10 +105,10 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Trials that will profit from a better intervention. Nobody has said how many will follow: as many as there have been. Every
-/// excursion in vain says that the model hopes for too much.
+/// Trials that will profit from a better intervention. Nobody has said how many will follow: as many as there have been. An
+/// excursion that cost much more than expected says that the model does not know what lies out there, and hopes for too much.
 fn rounds_to_come(context: &Context<'_>, excursions: Excursions) -> f64 {
-    context.data.len() as f64 * 0.5_f64.powi(excursions.in_vain.min(60) as i32)
+    context.data.len() as f64 * LESS.powi(excursions.too_hopeful.min(30) as i32)
 }
 
 fn mean(draws: &[f64]) -> f64 {
@@ -124,12 +127,12 @@ impl Mcbo {
         &self,
         context: &Context<'_>,
         network: &Network,
-        found: &[Found],
+        found: &[Candidate],
         excursions: &mut Excursions,
         seed: u64,
-    ) -> Option<Found> {
+    ) -> Option<Candidate> {
         let problem = context.problem;
-        let free = |found: &&Found| !context.is_taken(&found.intervention);
+        let free = |found: &&Candidate| !context.is_taken(&found.intervention);
         let usual = found.iter().find(free)?.intervention.clone();
         let mut tried = best_observed(problem, context.data, KNOWN);
         tried.extend(context.memory.last.clone());
@@ -137,10 +140,11 @@ impl Mcbo {
         let of_usual = comparison.rewards(&usual);
         let of_tried: Vec<Vec<f64>> = tried.iter().map(|at| comparison.rewards(at)).collect();
         let best = largest(of_tried.iter().map(|rewards| mean(rewards)))?;
-        if std::mem::take(&mut excursions.under_way) {
-            let last = context.memory.last.as_ref();
-            let found_better = last.is_some_and(|last| within(problem, &tried[best], last, CLOSE));
-            excursions.in_vain = if found_better { 0 } else { excursions.in_vain + 1 };
+        if let Some(expected) = excursions.expected_cost.take()
+            && let Some(last) = &context.memory.last
+        {
+            let cost = mean(&of_tried[best]) - mean(&comparison.rewards(last));
+            excursions.too_hopeful = if cost > DISMAL * expected { excursions.too_hopeful + 1 } else { 0 };
             comparison.rounds = rounds_to_come(context, *excursions);
         }
         let best = &of_tried[best];
@@ -148,7 +152,7 @@ impl Mcbo {
         let wasted = tried.iter().zip(&of_tried).any(|(at, rewards)| {
             mean(rewards) > mean(&of_usual)
                 && comparison.worth(rewards, best) > comparison.worth(&of_usual, best)
-                && !within(problem, at, &usual, CLOSE)
+                && !at.is_within(problem, &usual, CLOSE)
         });
         if !wasted && !context.data.len().is_multiple_of(EVERY) {
             return None;
@@ -157,9 +161,10 @@ impl Mcbo {
         let mut compared: Vec<(f64, Intervention)> = Vec::new();
         for (plan, points) in candidates(problem, network, &known, seed) {
             let Comparison { functions, samples, .. } = &comparison;
-            let rewards = network.rewards_in_draws(problem, functions, &plan.choice, &points, *samples, seed);
+            let rewards =
+                network.rewards_in_draws(problem, functions, plan.space.choice(), &points, *samples, seed);
             let worths = rewards.iter().map(|rewards| comparison.worth(rewards, best));
-            let interventions = points.iter().map(|point| plan.intervention(problem, point));
+            let interventions = points.iter().map(|point| plan.space.intervention(problem, point));
             compared.extend(worths.zip(interventions).filter(|(worth, _)| worth.is_finite()));
         }
         // The sort is stable: of equals the first stays first.
@@ -180,11 +185,11 @@ impl Mcbo {
         if place == 0 || !(wasted || stalled) {
             return None;
         }
-        excursions.under_way = true;
+        excursions.expected_cost = Some((mean(best) - mean(&rewards[place])).max(0.0));
         let intervention = finalists[place].clone();
-        let choice = choice_of(problem, &intervention);
-        let point = Plan::for_prediction(problem, network, &choice).point(&intervention);
-        Some(Found { choice, point, value: again.worth(&rewards[place], best), intervention })
+        let choice = Choice::of(problem, &intervention);
+        let point = DecisionSpace::new(problem, &choice).point(&intervention);
+        Some(Candidate { choice, point, value: again.worth(&rewards[place], best), intervention })
     }
 }
 
@@ -199,8 +204,9 @@ fn candidates(
     const NEAR: u32 = 8;
     const WIDEST: f64 = 0.2;
     const CLOSER: f64 = 0.6;
-    let choices = enumerate(problem, COMPARED / 4).unwrap_or_else(|| {
-        let mut choices: Vec<Choice> = known.iter().map(|at| choice_of(problem, at)).collect();
+    let few = problem.choices().filter(|choices| choices.len() <= COMPARED / 4);
+    let choices = few.map(<[Choice]>::to_vec).unwrap_or_else(|| {
+        let mut choices: Vec<Choice> = known.iter().map(|at| Choice::of(problem, at)).collect();
         choices.sort();
         choices.dedup();
         choices
@@ -215,10 +221,10 @@ fn candidates(
         let across = |i: usize| (0..dim).map(|k| sobol(i as u32, k as u32, seed)).collect();
         let mut points: Vec<Vec<f64>> = (0..count).map(across).collect();
         for (which, at) in known.iter().enumerate() {
-            if dim == 0 || choice_of(problem, at) != choice {
+            if dim == 0 || Choice::of(problem, at) != choice {
                 continue;
             }
-            let center = plan.point(at);
+            let center = plan.space.point(at);
             points.extend((0..NEAR).map(|i| {
                 let scale = WIDEST * CLOSER.powi(i as i32);
                 let offset = |k: usize| scale * normal_quantile(sobol(i, (which * dim + k) as u32, seed));

@@ -2,14 +2,16 @@
 
 use rand::{Rng, RngExt};
 
-use crate::acquisition::{Acquisition, OptimisticReward, SharedOptimism};
-use crate::network::{Choice, ModelSettings, Network, NoiseSamples, Plan};
+use crate::acquisition::{Acquisition, NetworkImprovement, OptimisticReward, SharedOptimism};
+use crate::network::{Draws, ModelSettings, Network, NoiseSamples, Plan};
 use crate::optimism::Optimism;
-use crate::search::{Found, SearchSettings, SearchTask, Stage, maximize};
-use crate::{Aim, Data, Intervention, Problem};
+use crate::search::{Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
+use crate::{Aim, Choice, Intervention, Problem};
 
-use super::eifn::{Draws, NetworkImprovement, first_of_each_choice};
-use super::{Context, Criterion, Excursions, Memory, Random, Strategy, SuggestError, Suggestion, Warning};
+use super::{
+    Context, Criterion, Pick, Proposal, Strategy, SuggestError, Suggestion, Warning, best_observed,
+    first_free, first_of_each_choice, warm_starts,
+};
 
 /// How far a suggestion may trust its luck.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +22,24 @@ pub enum Exploration {
     Width(f64),
     /// The width of the paper's theorem, from the information gain of the data so far; see [`Network::theoretical_width`].
     Theory,
+}
+
+/// How the luck that a confidence band allows is shared out, with the band's width in standard deviations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Luck {
+    /// Every node may be as lucky as the band allows (Eq. reparam_acquisition).
+    Each(f64),
+    /// All nodes have one budget together.
+    Shared(f64),
+}
+
+impl Luck {
+    /// The width of the band.
+    pub fn width(self) -> f64 {
+        match self {
+            Luck::Each(width) | Luck::Shared(width) => width,
+        }
+    }
 }
 
 /// The width of the expected reward that is trusted to luck when rewards are earned.
@@ -70,80 +90,26 @@ impl Mcbo {
         Self { exploration: Exploration::Aim(Some(aim)), ..self }
     }
 
-    /// Fits the network to the data, conditioned on pending trials.
-    ///
-    /// # Errors
-    /// If a node's covariance cannot be factorised at all.
-    pub fn fit(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<(Network, Memory), SuggestError> {
-        let mut network =
-            Network::fit(context.problem, context.data, &context.memory.model, &self.model, rng)?;
-        let memory = Memory { model: network.memory(), ..context.memory.clone() };
-        for pending in context.pending {
-            network.condition_on_pending(context.problem, pending);
-        }
-        Ok((network, memory))
-    }
-
-    /// Maximises the optimistic reward of a fitted network, every node as lucky as the band allows
-    /// (Eq. reparam_acquisition).
+    /// Maximises the optimistic reward of a fitted network.
     pub fn search(
         &self,
         context: &Context<'_>,
         network: &Network,
-        beta: f64,
+        luck: Luck,
         seed: u64,
-        on_stage: &(dyn Fn(Stage) + Sync),
-    ) -> Vec<Found> {
-        let problem = context.problem;
-        let factory = |choice: &Choice, samples: usize, seed: u64| {
-            Box::new(OptimisticReward::new(problem, network, choice, self.optimism, beta, samples, seed))
-                as Box<_>
-        };
-        let warm = warm_starts(context);
-        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage }, &self.search)
+        on_phase: &(dyn Fn(SearchPhase) + Sync),
+    ) -> Vec<Candidate> {
+        search(context, network, self.optimism, luck, &self.search, seed, on_phase)
     }
 
-    /// Maximises the optimistic reward of a fitted network with one budget of luck for all nodes together.
-    pub fn search_shared(
-        &self,
-        context: &Context<'_>,
-        network: &Network,
-        beta: f64,
-        seed: u64,
-        on_stage: &(dyn Fn(Stage) + Sync),
-    ) -> Vec<Found> {
-        let problem = context.problem;
-        let factory = |choice: &Choice, samples: usize, seed: u64| {
-            Box::new(SharedOptimism::new(problem, network, choice, beta, samples, seed)) as Box<_>
-        };
-        let warm = warm_starts(context);
-        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage }, &self.search)
-    }
-
-    /// The places that promise most by the rule of exploration, best first, with the width it used.
-    fn explore(
-        &self,
-        context: &Context<'_>,
-        network: &Network,
-        excursions: &mut Excursions,
-        seed: u64,
-    ) -> (Vec<Found>, Option<f64>) {
-        let nothing = &|_: Stage| {};
+    /// The luck that a suggestion trusts by the rule of exploration; none where it goes by improvements.
+    fn luck(&self, problem: &Problem, network: &Network) -> Option<Luck> {
         match self.exploration {
-            Exploration::Width(beta) => (self.search(context, network, beta, seed, nothing), Some(beta)),
-            Exploration::Theory => {
-                let beta = network.theoretical_width();
-                (self.search(context, network, beta, seed, nothing), Some(beta))
-            }
-            Exploration::Aim(aim) => match aim.unwrap_or(context.problem.aim()) {
-                Aim::Earn => {
-                    let found = self.search_shared(context, network, EARNING_WIDTH, seed, nothing);
-                    match self.excursion(context, network, &found, excursions, seed) {
-                        Some(excursion) => (vec![excursion], None),
-                        None => (found, Some(EARNING_WIDTH)),
-                    }
-                }
-                Aim::Find => (self.improve(context, network, seed), None),
+            Exploration::Width(beta) => Some(Luck::Each(beta)),
+            Exploration::Theory => Some(Luck::Each(network.theoretical_width())),
+            Exploration::Aim(aim) => match aim.unwrap_or(problem.aim()) {
+                Aim::Earn => Some(Luck::Shared(EARNING_WIDTH)),
+                Aim::Find => None,
             },
         }
     }
@@ -152,9 +118,9 @@ impl Mcbo {
     ///
     /// Mechanisms are drawn, noise is averaged out, and the best so far is what would be recommended now, not the luckiest
     /// measurement: what counts in the end is the recommendation.
-    fn improve(&self, context: &Context<'_>, network: &Network, seed: u64) -> Vec<Found> {
+    fn improve(&self, context: &Context<'_>, network: &Network, seed: u64) -> Vec<Candidate> {
         let problem = context.problem;
-        let means = self.search(context, network, 0.0, seed, &|_| {});
+        let means = self.search(context, network, Luck::Each(0.0), seed, &|_| {});
         let mut warm = warm_starts(context);
         warm.extend(first_of_each_choice(&means));
         let worth = |intervention: &Intervention| {
@@ -178,83 +144,90 @@ impl Mcbo {
             ranking_samples: 64,
             ..self.search
         };
-        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_stage: &|_| {} }, &settings)
+        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} }, &settings)
     }
+}
+
+/// Maximises the optimistic reward of a fitted network from the usual starts.
+pub(super) fn search(
+    context: &Context<'_>,
+    network: &Network,
+    optimism: Optimism,
+    luck: Luck,
+    settings: &SearchSettings,
+    seed: u64,
+    on_phase: &(dyn Fn(SearchPhase) + Sync),
+) -> Vec<Candidate> {
+    let problem = context.problem;
+    let factory = |choice: &Choice, samples: usize, seed: u64| -> Box<dyn Acquisition> {
+        match luck {
+            Luck::Each(beta) => {
+                Box::new(OptimisticReward::new(problem, network, choice, optimism, beta, samples, seed))
+            }
+            Luck::Shared(beta) => {
+                Box::new(SharedOptimism::new(problem, network, choice, beta, samples, seed))
+            }
+        }
+    };
+    let warm = warm_starts(context);
+    maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase }, settings)
 }
 
 /// Realisations of the noise for every draw of the mechanisms while improvements are sought.
 const IMPROVING_NOISE: usize = 4;
-
-/// Where every search begins beside its own places: the best that was measured, and the last suggestion.
-pub(super) fn warm_starts(context: &Context<'_>) -> Vec<Intervention> {
-    let mut warm = best_observed(context.problem, context.data, 2);
-    warm.extend(context.memory.last.clone());
-    warm
-}
-
-/// The interventions with the best measured rewards, best first.
-pub(super) fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec<Intervention> {
-    let mut rewards: Vec<(usize, f64)> = data.rewards(problem).collect();
-    rewards.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let mut best: Vec<Intervention> = Vec::new();
-    for (trial, _) in rewards {
-        let intervention = &data.observations()[trial].intervention;
-        if best.len() == count {
-            break;
-        }
-        if !best.iter().any(|other| super::same(problem, other, intervention)) {
-            best.push(intervention.clone());
-        }
-    }
-    best
-}
 
 impl Strategy for Mcbo {
     fn name(&self) -> &str {
         "mcbo"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let problem = context.problem;
-        let (network, mut memory) = self.fit(context, rng)?;
+        let (network, mut memory) = context.fit(&self.model, rng)?;
         let seed: u64 = rng.random();
-        let (found, beta) = self.explore(context, &network, &mut memory.excursions, seed);
-        let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
-        let Some(chosen) = found.iter().find(|found| !context.is_taken(&found.intervention)) else {
-            // Every place the search found is taken: explore instead of repeating.
-            let mut suggestion = Random.suggest(context, rng)?;
-            suggestion.strategy = self.name().into();
-            suggestion.predicted = network.forecast(problem, &suggestion.intervention, seed);
-            suggestion.memory = memory;
-            warnings.append(&mut suggestion.warnings);
-            return Ok(Suggestion { warnings, ..suggestion });
+        let mut luck = self.luck(problem, &network);
+        let mut found = match luck {
+            Some(luck) => self.search(context, &network, luck, seed, &|_| {}),
+            None => self.improve(context, &network, seed),
         };
-        memory.last = Some(chosen.intervention.clone());
-        let predicted = network.forecast(problem, &chosen.intervention, seed);
-        warnings.extend(network.undefined(problem, &chosen.intervention, &predicted).map(Warning::Model));
+        if let Some(Luck::Shared(_)) = luck
+            && let Some(excursion) = self.excursion(context, &network, &found, &mut memory.excursions, seed)
+        {
+            (luck, found) = (None, vec![excursion]);
+        }
+        let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
+        let Pick { intervention, candidate, warning } = first_free(context, &found, rng);
+        warnings.extend(warning);
+        let predicted = network.forecast(problem, &intervention, seed);
+        let Some(chosen) = candidate else {
+            let suggestion = Suggestion { predicted, warnings, ..Suggestion::new(self.name(), intervention) };
+            return Ok(Proposal { suggestion, memory });
+        };
+        memory.last = Some(intervention.clone());
+        warnings.extend(network.undefined(problem, &intervention, &predicted).map(Warning::Model));
         // Where luck was trusted, what it would bring at every node.
-        let optimistic = match (self.exploration, beta) {
-            (Exploration::Aim(_), Some(beta)) => {
+        let optimistic = match luck {
+            Some(Luck::Shared(beta)) => {
                 let shared = SharedOptimism::new(problem, &network, &chosen.choice, beta, 1, seed);
                 let point = shared.inside(&chosen.point);
                 network.optimistic_values(problem, shared.plan(), &point, beta, seed)
             }
-            (_, Some(beta)) => {
+            Some(Luck::Each(beta)) => {
                 let plan = Plan::new(problem, &network, &chosen.choice, self.optimism);
                 network.optimistic_values(problem, &plan, &chosen.point, beta, seed)
             }
-            (_, None) => Vec::new(),
+            None => Vec::new(),
         };
-        Ok(Suggestion {
-            intervention: chosen.intervention.clone(),
+        let suggestion = Suggestion {
+            intervention,
             strategy: self.name().into(),
             acquisition: Some(chosen.value).filter(|value| value.is_finite()),
-            beta,
+            beta: luck.map(Luck::width),
             predicted,
             optimistic,
             warnings,
-            memory,
-        })
+        };
+        Ok(Proposal { suggestion, memory })
     }
 
     /// See [`Mcbo::recommend`].
@@ -268,70 +241,10 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::testing::{check_gradients, settings, system};
+    use super::super::Memory;
     use super::*;
-    use crate::network::{Batch, Workspace};
-    use crate::search::enumerate;
-    use crate::{Noise, Observation};
-
-    #[test]
-    fn shared_optimism_has_the_right_gradients() {
-        for noise in [Noise::None, Noise::Gaussian(0.1)] {
-            let (problem, data) = system(noise);
-            let mut rng = ChaCha8Rng::seed_from_u64(1);
-            let network =
-                Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
-            for choice in enumerate(&problem, 100).expect("few choices") {
-                check_gradients(&SharedOptimism::new(&problem, &network, &choice, 0.7, 4, 3), 2);
-            }
-        }
-    }
-
-    /// With small deviations the best luck within the ball is worth as many deviations of the expected reward as the width
-    /// says, and that in the box the sum of all.
-    #[test]
-    fn the_ball_has_the_width_of_the_reward() {
-        let problem = Problem::builder("chain")
-            .action("a", [0.0, 1.0])
-            .node("x", |n| n.actions(["a"]).noise(Noise::None))
-            .node("y", |n| n.parents(["x"]).noise(Noise::None))
-            .maximize("y")
-            .build()
-            .expect("a problem");
-        let mut data = Data::new();
-        for i in 0..7 {
-            let a = f64::from(i) / 6.0;
-            let intervention = Intervention { targets: Vec::new(), actions: vec![a] };
-            let x = (2.0 * a).sin();
-            data.push(&problem, Observation { intervention, values: vec![Some(x), Some(x * x + x)] })
-                .expect("an observation");
-        }
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let network =
-            Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
-        let choice = Choice { targets: Vec::new(), actions: vec![0] };
-        let beta = 1e-3;
-        let shared = SharedOptimism::new(&problem, &network, &choice, beta, 1, 0);
-        let (mut workspace, mut values) = (Workspace::default(), Vec::new());
-        let mut at = |eta: [f64; 2]| {
-            shared.evaluate(&[0.55, eta[0], eta[1]], &mut workspace, &mut values, &mut []);
-            values[0]
-        };
-        let mean = at([0.0, 0.0]);
-        let parts = [at([1.0, 0.0]) - mean, at([0.0, 1.0]) - mean];
-        let length = parts[0].hypot(parts[1]);
-        // A vector of any length stands for the place on the ball in its direction.
-        let best = at([3.0 * parts[0] / length, 3.0 * parts[1] / length]) - mean;
-        assert!(parts[0].abs() > 0.05 * length && parts[1].abs() > 0.05 * length, "{parts:?}");
-        assert!((best / length - 1.0).abs() < 1e-2, "{best} {length}");
-        let plan = Plan::new(&problem, &network, &choice, Optimism::Constant);
-        let noise = NoiseSamples::silent(&plan);
-        let point = [0.55, parts[0].signum()];
-        let batch = Batch { points: &point, beta, noise: &noise };
-        network.rollout(&plan, batch, &mut Workspace::default(), &mut values, &mut []);
-        let sum = parts[0].abs() + parts[1].abs();
-        assert!(((values[0] - mean) / sum - 1.0).abs() < 1e-2, "{} {sum}", values[0] - mean);
-    }
+    use crate::Noise;
+    use crate::testing::system;
 
     #[test]
     fn every_rule_suggests_and_says_its_width() {
@@ -339,7 +252,8 @@ mod tests {
         let memory = Memory::default();
         let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
         let suggest = |mcbo: Mcbo| {
-            let suggestion = mcbo.suggest(&context, &mut ChaCha8Rng::seed_from_u64(4)).expect("a suggestion");
+            let proposal = mcbo.suggest(&context, &mut ChaCha8Rng::seed_from_u64(4)).expect("a suggestion");
+            let suggestion = proposal.suggestion;
             crate::check_intervention(&problem, &suggestion.intervention).expect("it is allowed");
             suggestion
         };

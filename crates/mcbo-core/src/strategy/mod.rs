@@ -10,14 +10,12 @@ mod mcbo;
 mod observe;
 mod random;
 mod recommend;
-#[cfg(test)]
-mod testing;
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::network::{FitError, Forecast, ModelMemory, ModelWarning};
-use crate::search::Found;
+use crate::network::{FitError, Forecast, ModelMemory, ModelSettings, ModelWarning, Network};
+use crate::search::Candidate;
 use crate::{Data, Intervention, Observation, Problem};
 
 pub use black_box::{ExpectedImprovement, Ucb};
@@ -26,7 +24,7 @@ pub use cbo::Cbo;
 pub use certificate::Certificate;
 pub use eifn::Eifn;
 pub use excursion::Excursions;
-pub use mcbo::{Exploration, Mcbo};
+pub use mcbo::{Exploration, Luck, Mcbo};
 pub use observe::Observe;
 pub use random::{Random, design_point};
 pub use recommend::{Criterion, Recommendation};
@@ -61,28 +59,56 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Fits the network to the data, conditioned on trials that are under way; with what to remember of the fit.
+    ///
+    /// # Errors
+    /// If a node's covariance cannot be factorised at all.
+    pub fn fit(&self, model: &ModelSettings, rng: &mut dyn Rng) -> Result<(Network, Memory), SuggestError> {
+        let mut network = Network::fit(self.problem, self.data, &self.memory.model, model, rng)?;
+        let memory = Memory { model: network.memory(), ..self.memory.clone() };
+        for pending in self.pending {
+            network.condition_on_pending(self.problem, pending);
+        }
+        Ok((network, memory))
+    }
+
     /// Whether an intervention is the same, to a thousandth of every range, as one that is pending or has failed.
     pub fn is_taken(&self, candidate: &Intervention) -> bool {
         let pending = self.pending.iter().map(|pending| &pending.intervention);
-        pending.chain(self.failed).any(|other| same(self.problem, candidate, other))
+        pending.chain(self.failed).any(|other| candidate.is_close(self.problem, other))
     }
 }
 
-/// Whether two interventions are the same to a thousandth of every range.
-pub(crate) fn same(problem: &Problem, a: &Intervention, b: &Intervention) -> bool {
-    within(problem, a, b, 1e-3)
+/// Where every search begins beside its own places: the best that was measured, and the last suggestion.
+fn warm_starts(context: &Context<'_>) -> Vec<Intervention> {
+    let mut warm = best_observed(context.problem, context.data, 2);
+    warm.extend(context.memory.last.clone());
+    warm
 }
 
-/// Whether two interventions are the same to a share of every range.
-pub(crate) fn within(problem: &Problem, a: &Intervention, b: &Intervention, share: f64) -> bool {
-    let close = |x: f64, y: f64, [low, high]: [f64; 2]| (x - y).abs() < share * (high - low);
-    let actions = problem.actions().iter().zip(a.actions.iter().zip(&b.actions));
-    a.targets.len() == b.targets.len()
-        && actions.into_iter().all(|(action, (x, y))| close(*x, *y, action.range))
-        && a.targets.iter().zip(&b.targets).all(|((node, xs), (other, ys))| {
-            let ranges = problem.nodes()[*node].hard.iter().flatten();
-            node == other && xs.iter().zip(ys).zip(ranges).all(|((x, y), range)| close(*x, *y, *range))
-        })
+/// The interventions with the best measured rewards, best first.
+fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec<Intervention> {
+    let mut rewards: Vec<(usize, f64)> = data.rewards(problem).collect();
+    rewards.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let mut best: Vec<Intervention> = Vec::new();
+    for (trial, _) in rewards {
+        let intervention = &data.observations()[trial].intervention;
+        if best.len() == count {
+            break;
+        }
+        if !best.iter().any(|other| other.is_close(problem, intervention)) {
+            best.push(intervention.clone());
+        }
+    }
+    best
+}
+
+/// The best place of every choice.
+fn first_of_each_choice(found: &[Candidate]) -> Vec<Intervention> {
+    let is_first = |(index, place): &(usize, &Candidate)| {
+        !found[..*index].iter().any(|other| other.choice == place.choice)
+    };
+    found.iter().enumerate().filter(is_first).map(|(_, place)| place.intervention.clone()).collect()
 }
 
 /// Something the user should know about a suggestion.
@@ -102,6 +128,7 @@ pub enum Warning {
 
 /// What to do next, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Suggestion {
     /// What to do, in the user's units.
     pub intervention: Intervention,
@@ -117,7 +144,31 @@ pub struct Suggestion {
     pub optimistic: Vec<(String, f64)>,
     /// What the user should know.
     pub warnings: Vec<Warning>,
-    /// What to remember for the next round.
+}
+
+impl Suggestion {
+    /// An intervention of which nothing else is known.
+    pub fn new(strategy: impl Into<String>, intervention: Intervention) -> Self {
+        Self {
+            intervention,
+            strategy: strategy.into(),
+            acquisition: None,
+            beta: None,
+            predicted: Vec::new(),
+            optimistic: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// What a strategy answers: what to do next, and what to remember for the round after. It is written as one object, the
+/// suggestion's fields and `memory` beside them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// What to do next.
+    #[serde(flatten)]
+    pub suggestion: Suggestion,
+    /// What to remember.
     pub memory: Memory,
 }
 
@@ -143,11 +194,11 @@ pub trait Strategy: Send + Sync {
     /// A short name.
     fn name(&self) -> &str;
 
-    /// The next intervention.
+    /// The next intervention, and what to remember.
     ///
     /// # Errors
     /// If no model can be fitted to the data.
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError>;
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError>;
 
     /// The intervention to settle for if there were no more rounds: the one of the best measured reward, unless the
     /// strategy knows better.
@@ -156,46 +207,55 @@ pub trait Strategy: Send + Sync {
     /// If no model can be fitted to the data.
     fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
         let _ = rng;
-        let best = mcbo::best_observed(context.problem, context.data, 1).pop();
+        let best = best_observed(context.problem, context.data, 1).pop();
         Ok(best.unwrap_or_else(|| context.problem.neutral_intervention()))
     }
 }
 
-/// A suggestion before its intervention is settled.
-struct Verdict<'a> {
-    strategy: &'a str,
-    found: &'a [Found],
-    beta: Option<f64>,
-    warnings: Vec<Warning>,
-    memory: Memory,
-    forecast: &'a dyn Fn(&Intervention) -> Vec<Forecast>,
+/// The intervention that is proposed: the best candidate that is free, or a random one.
+struct Pick<'a> {
+    intervention: Intervention,
+    /// The candidate it is, if it is one.
+    candidate: Option<&'a Candidate>,
+    /// What to say about it.
+    warning: Option<Warning>,
 }
 
-impl Verdict<'_> {
-    /// Takes the best place that is not taken; a random one where all are.
-    fn settle(mut self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
-        let chosen = self.found.iter().find(|found| !context.is_taken(&found.intervention));
-        let intervention = match chosen {
-            Some(found) => found.intervention.clone(),
-            None => {
-                let random = Random.suggest(context, rng)?;
-                self.warnings.extend(random.warnings);
-                random.intervention
-            }
-        };
-        if chosen.is_some() {
-            self.memory.last = Some(intervention.clone());
+/// Takes the best candidate that is neither under way nor has failed; a random intervention where there is none, to explore
+/// instead of repeating.
+fn first_free<'a>(context: &Context<'_>, candidates: &'a [Candidate], rng: &mut dyn Rng) -> Pick<'a> {
+    match candidates.iter().find(|candidate| !context.is_taken(&candidate.intervention)) {
+        Some(candidate) => {
+            let intervention = candidate.intervention.clone();
+            Pick { intervention, candidate: Some(candidate), warning: None }
         }
-        Ok(Suggestion {
-            strategy: self.strategy.into(),
-            acquisition: chosen.map(|found| found.value),
-            beta: self.beta,
-            predicted: (self.forecast)(&intervention),
-            optimistic: Vec::new(),
-            warnings: self.warnings,
-            memory: self.memory,
-            intervention,
-        })
+        None => {
+            let (intervention, warning) = random::draw(context, rng);
+            Pick { intervention, candidate: None, warning }
+        }
+    }
+}
+
+impl Pick<'_> {
+    /// The proposal of a strategy that has a forecast and says no more.
+    fn propose(
+        self,
+        strategy: &dyn Strategy,
+        mut memory: Memory,
+        mut warnings: Vec<Warning>,
+        forecast: impl FnOnce(&Intervention) -> Vec<Forecast>,
+    ) -> Proposal {
+        if self.candidate.is_some() {
+            memory.last = Some(self.intervention.clone());
+        }
+        warnings.extend(self.warning);
+        let suggestion = Suggestion {
+            acquisition: self.candidate.map(|candidate| candidate.value),
+            predicted: forecast(&self.intervention),
+            warnings,
+            ..Suggestion::new(strategy.name(), self.intervention)
+        };
+        Proposal { suggestion, memory }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::{Context, Strategy, SuggestError, Suggestion};
+use super::{Context, Proposal, Strategy, SuggestError, Suggestion};
 
 /// The neutral intervention in every round: no target is set and every action is at its neutral value.
 ///
@@ -15,16 +15,8 @@ impl Strategy for Observe {
         "observe"
     }
 
-    fn suggest(&self, context: &Context<'_>, _: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
-        Ok(Suggestion {
-            intervention: context.problem.neutral_intervention(),
-            strategy: self.name().into(),
-            acquisition: None,
-            beta: None,
-            predicted: Vec::new(),
-            optimistic: Vec::new(),
-            warnings: Vec::new(),
-            memory: context.memory.clone(),
-        })
+    fn suggest(&self, context: &Context<'_>, _: &mut dyn Rng) -> Result<Proposal, SuggestError> {
+        let suggestion = Suggestion::new(self.name(), context.problem.neutral_intervention());
+        Ok(Proposal { suggestion, memory: context.memory.clone() })
     }
 }

@@ -2,12 +2,11 @@
 
 use rand::{Rng, RngExt};
 
-use crate::network::Choice;
+use crate::problem::{Part, compose, parts};
 use crate::quasi::sobol;
-use crate::search::{ENUMERATION_LIMIT, Part, compose, enumerate, parts};
-use crate::{Intervention, Problem};
+use crate::{Choice, DecisionSpace, Intervention, Problem};
 
-use super::{Context, Strategy, SuggestError, Suggestion, Warning};
+use super::{Context, Proposal, Strategy, SuggestError, Suggestion, Warning};
 
 /// Uniformly random interventions: a choice at random, then values at random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,39 +17,37 @@ impl Strategy for Random {
         "random"
     }
 
-    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Suggestion, SuggestError> {
-        let choices = enumerate(context.problem, ENUMERATION_LIMIT);
-        let mut draw = || {
-            let choice = match &choices {
-                Some(choices) => choices[rng.random_range(0..choices.len())].clone(),
-                None => random_choice(context.problem, rng),
-            };
-            fill(context.problem, &choice, |_| rng.random())
-        };
-        let mut intervention = draw();
-        for _ in 0..64 {
-            if !context.is_taken(&intervention) {
-                break;
-            }
-            intervention = draw();
-        }
-        let warnings = if context.is_taken(&intervention) { vec![Warning::NothingElse] } else { Vec::new() };
-        Ok(Suggestion {
-            intervention,
-            strategy: self.name().into(),
-            acquisition: None,
-            beta: None,
-            predicted: Vec::new(),
-            optimistic: Vec::new(),
-            warnings,
-            memory: context.memory.clone(),
-        })
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
+        let (intervention, warning) = draw(context, rng);
+        let warnings = warning.into_iter().collect();
+        let suggestion = Suggestion { warnings, ..Suggestion::new(self.name(), intervention) };
+        Ok(Proposal { suggestion, memory: context.memory.clone() })
     }
+}
+
+/// A random intervention that is not taken, if one is found in 64 attempts; else one that is, with a warning.
+pub(super) fn draw(context: &Context<'_>, rng: &mut dyn Rng) -> (Intervention, Option<Warning>) {
+    let mut draw = || {
+        let choice = match context.problem.choices() {
+            Some(choices) => choices[rng.random_range(0..choices.len())].clone(),
+            None => random_choice(context.problem, rng),
+        };
+        fill(context.problem, &choice, |_| rng.random())
+    };
+    let mut intervention = draw();
+    for _ in 0..64 {
+        if !context.is_taken(&intervention) {
+            break;
+        }
+        intervention = draw();
+    }
+    let warning = context.is_taken(&intervention).then_some(Warning::NothingElse);
+    (intervention, warning)
 }
 
 /// Point `index` of the initial design: all choices in turn, the values of each from a scrambled Sobol sequence of its own.
 pub fn design_point(problem: &Problem, index: usize, seed: u64) -> Intervention {
-    let choice = match enumerate(problem, ENUMERATION_LIMIT) {
+    let choice = match problem.choices() {
         Some(choices) => {
             // Every few points of one sequence would be no better than chance.
             let (turn, place) = (index / choices.len(), index % choices.len());
@@ -68,21 +65,10 @@ pub fn design_point(problem: &Problem, index: usize, seed: u64) -> Intervention 
 }
 
 /// The intervention of a choice with the given unit-scaled values.
-fn fill(problem: &Problem, choice: &Choice, mut unit: impl FnMut(usize) -> f64) -> Intervention {
-    let mut next = 0;
-    let mut value = |[low, high]: [f64; 2]| {
-        next += 1;
-        low + (high - low) * unit(next - 1)
-    };
-    let mut intervention = problem.neutral_intervention();
-    for &node in &choice.targets {
-        let values = problem.nodes()[node].hard.iter().flatten().map(|range| value(*range)).collect();
-        intervention.targets.push((node, values));
-    }
-    for &action in &choice.actions {
-        intervention.actions[action] = value(problem.actions()[action].range);
-    }
-    intervention
+fn fill(problem: &Problem, choice: &Choice, unit: impl FnMut(usize) -> f64) -> Intervention {
+    let space = DecisionSpace::new(problem, choice);
+    let point: Vec<f64> = (0..space.dim()).map(unit).collect();
+    space.intervention(problem, &point)
 }
 
 /// A random choice where there are too many to list: parts are added in random order while they fit.

@@ -4,12 +4,12 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 use crate::acquisition::{Acquisition, CredibleReward};
-use crate::network::{Choice, Forecast, LOWER_QUANTILE, Network, choice_of, expected_reward, quantile};
-use crate::search::{Scored, Stages, climb};
-use crate::{Intervention, Problem};
+use crate::network::{Forecast, LOWER_QUANTILE, ModelSettings, Network, expected_reward, quantile};
+use crate::optimism::Optimism;
+use crate::search::{Scored, SearchSettings, Stages, climb};
+use crate::{Choice, Intervention, Problem};
 
-use super::mcbo::best_observed;
-use super::{Context, Mcbo, Memory, SuggestError, Warning};
+use super::{Context, Luck, Mcbo, Memory, SuggestError, Warning, best_observed};
 
 /// What a recommendation goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +46,7 @@ const DRAWS: u64 = 0;
 
 /// The intervention the model believes in most.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Recommendation {
     /// What to do, in the user's units.
     pub intervention: Intervention,
@@ -93,45 +94,55 @@ impl Mcbo {
         criterion: Criterion,
         rng: &mut dyn Rng,
     ) -> Result<Recommendation, SuggestError> {
-        let (problem, memory) = (context.problem, Memory::default());
-        let context = &Context { pending: &[], failed: &[], memory: &memory, ..*context };
-        let (network, _) = self.fit(context, rng)?;
-        let seed: u64 = rng.random();
-        // The search looks at the mechanisms' means; what counts is the mean, or the bound, over what they may be.
-        let found = self.search(context, &network, 0.0, seed, &|_| {});
-        let found = found.into_iter().map(|found| (found.choice, found.intervention)).take(CANDIDATES);
-        let observed = best_observed(problem, context.data, CANDIDATES).into_iter();
-        let observed = observed.map(|intervention| (choice_of(problem, &intervention), intervention));
-        let worth =
-            |intervention: &Intervention| criterion.worth(network.reward_draws(problem, intervention, seed));
-        let candidates: Vec<(Choice, Intervention)> = found.chain(observed).collect();
-        let values: Vec<f64> = candidates.par_iter().map(|(_, intervention)| worth(intervention)).collect();
-        let mut candidates: Vec<(f64, (Choice, Intervention))> = values.into_iter().zip(candidates).collect();
-        // The sort is stable: of equals the first found stays first.
-        candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let better: Vec<(f64, Intervention)> = candidates
-            .par_iter()
-            .take(REFINED)
-            .map(|(_, (choice, start))| {
-                let intervention = refined(problem, &network, criterion, choice, start, seed);
-                (worth(&intervention), intervention)
-            })
-            .collect();
-        let all =
-            candidates.into_iter().map(|(value, (_, intervention))| (value, intervention)).chain(better);
-        let best = all.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        let intervention =
-            best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
-        let predicted = network.forecast(problem, &intervention, DRAWS);
-        let undefined = network.undefined(problem, &intervention, &predicted);
-        Ok(Recommendation {
-            warnings: network.warnings().iter().cloned().chain(undefined).map(Warning::Model).collect(),
-            predicted,
-            criterion,
-            intervention,
-            network,
-        })
+        recommend(context, &self.model, self.optimism, &self.search, criterion, rng)
     }
+}
+
+/// See [`Mcbo::recommend`].
+pub(super) fn recommend(
+    context: &Context<'_>,
+    model: &ModelSettings,
+    optimism: Optimism,
+    search: &SearchSettings,
+    criterion: Criterion,
+    rng: &mut dyn Rng,
+) -> Result<Recommendation, SuggestError> {
+    let (problem, memory) = (context.problem, Memory::default());
+    let context = &Context { pending: &[], failed: &[], memory: &memory, ..*context };
+    let (network, _) = context.fit(model, rng)?;
+    let seed: u64 = rng.random();
+    // The search looks at the mechanisms' means; what counts is the mean, or the bound, over what they may be.
+    let found = super::mcbo::search(context, &network, optimism, Luck::Each(0.0), search, seed, &|_| {});
+    let found = found.into_iter().map(|found| (found.choice, found.intervention)).take(CANDIDATES);
+    let observed = best_observed(problem, context.data, CANDIDATES).into_iter();
+    let observed = observed.map(|intervention| (Choice::of(problem, &intervention), intervention));
+    let worth =
+        |intervention: &Intervention| criterion.worth(network.reward_draws(problem, intervention, seed));
+    let candidates: Vec<(Choice, Intervention)> = found.chain(observed).collect();
+    let values: Vec<f64> = candidates.par_iter().map(|(_, intervention)| worth(intervention)).collect();
+    let mut candidates: Vec<(f64, (Choice, Intervention))> = values.into_iter().zip(candidates).collect();
+    // The sort is stable: of equals the first found stays first.
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let better: Vec<(f64, Intervention)> = candidates
+        .par_iter()
+        .take(REFINED)
+        .map(|(_, (choice, start))| {
+            let intervention = refined(problem, &network, criterion, choice, start, seed);
+            (worth(&intervention), intervention)
+        })
+        .collect();
+    let all = candidates.into_iter().map(|(value, (_, intervention))| (value, intervention)).chain(better);
+    let best = all.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    let intervention = best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
+    let predicted = network.forecast(problem, &intervention, DRAWS);
+    let undefined = network.undefined(problem, &intervention, &predicted);
+    Ok(Recommendation {
+        warnings: network.warnings().iter().cloned().chain(undefined).map(Warning::Model).collect(),
+        predicted,
+        criterion,
+        intervention,
+        network,
+    })
 }
 
 /// A better place near a candidate, by draws of the mechanisms.
@@ -146,11 +157,12 @@ fn refined(
     let reward =
         |samples: usize| CredibleReward::new(problem, network, choice, criterion.caution(), samples, seed);
     let (coarse, fine) = (reward(2), reward(4));
-    let start = Scored { point: coarse.point(start), value: 0.0 };
+    let start = Scored { point: coarse.space().point(start), value: 0.0 };
     let noisy = coarse.is_noisy().then_some(&fine as &dyn Acquisition);
     let reached = climb(&coarse, noisy, vec![start], Stages { first: 10, finalists: 1, second: 16 });
     // One start went in, so one place comes out.
-    reached
-        .first()
-        .map_or_else(|| problem.neutral_intervention(), |best| coarse.intervention(problem, &best.point))
+    reached.first().map_or_else(
+        || problem.neutral_intervention(),
+        |best| coarse.space().intervention(problem, &best.point),
+    )
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Study, StudyError, Trial, TrialState};
 use crate::data::{Data, DataError, Observation, check_done};
-use crate::strategy::{Memory, Suggestion};
+use crate::strategy::{Memory, Proposal};
 use crate::{Intervention, Problem};
 
 /// Why a study cannot go on with another problem. The study is as it was then.
@@ -47,13 +47,14 @@ impl Study {
     /// without computing its suggestions again. A study restored by the calls that made it goes on as that one, to the bit.
     ///
     /// ```
-    /// # use mcbo_core::{Problem, Study};
+    /// # use mcbo_core::{Problem, Proposal, Study};
     /// # let problem = std::sync::Arc::new(
     /// #     Problem::builder("p").action("a", [0.0, 1.0]).node("y", |n| n.actions(["a"])).maximize("y").build()?);
     /// let mut study = Study::new(problem.clone(), 1);
     /// let suggestion = study.ask()?.suggestion.clone();
+    /// let proposal = Proposal { suggestion, memory: study.memory().clone() };
     /// let mut restored = Study::new(problem, 1);
-    /// restored.resume(suggestion)?;
+    /// restored.resume(proposal)?;
     /// assert_eq!(restored.trials(), study.trials());
     /// assert_eq!(restored.ask()?, study.ask()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -61,9 +62,9 @@ impl Study {
     ///
     /// # Errors
     /// If the intervention does not fit the problem.
-    pub fn resume(&mut self, suggestion: Suggestion) -> Result<&Trial, StudyError> {
-        check_done(&self.problem, &suggestion.intervention)?;
-        Ok(self.put_under_way(suggestion))
+    pub fn resume(&mut self, proposal: Proposal) -> Result<&Trial, StudyError> {
+        check_done(&self.problem, &proposal.suggestion.intervention)?;
+        Ok(self.put_under_way(proposal))
     }
 
     /// Takes further measurements of a trial that was told already; whether there was anything new in them.

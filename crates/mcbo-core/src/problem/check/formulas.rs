@@ -6,8 +6,8 @@ use super::Checker;
 use crate::expr::{Expr, ExprError, ExprErrorKind};
 use crate::problem::diagnostics::ProblemError;
 use crate::problem::draft::{At, Field, Formulas};
+use crate::problem::simulator::{Mechanism, Simulator};
 use crate::problem::{Node, Noise};
-use crate::simulator::{Mechanism, Simulator};
 
 impl Checker<'_> {
     /// Compiles the known mechanisms into the nodes.

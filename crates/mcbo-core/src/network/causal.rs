@@ -3,13 +3,9 @@
 use mcbo_gp::{Gp, GpSpec, Kernel, Mean, Noise as GpNoise, Prediction, Rows, Scratch};
 use rayon::prelude::*;
 
-use crate::acquisition::Acquisition;
-use crate::network::{Choice, FitError, Network, NoiseSamples, Plan, Workspace, choice_of};
-use crate::search::{ENUMERATION_LIMIT, target_sets, useful_actions};
-use crate::{Data, Intervention, Problem};
+use crate::{Choice, Data, DecisionSpace, Intervention, Problem};
 
-use super::super::black_box::{SMALLEST, log_improvement};
-use super::super::eifn::{Drawn, Draws};
+use super::{Drawn, Draws, FitError, Network, NoiseSamples, Plan, SMALLEST_DEVIATION, Workspace};
 
 /// Draws of the mechanisms behind `m` and `s`, and noise samples for each.
 const DRAWS: usize = 8;
@@ -36,7 +32,7 @@ struct Effect {
 
 /// The do-calculus estimate for a choice.
 fn effect(draws: &Draws<'_>, points: &[f64], slopes: bool, workspace: &mut Workspace) -> Effect {
-    let (count, dim) = (draws.count(), draws.plan.decisions());
+    let (count, dim) = (draws.count(), draws.plan().decisions());
     let mut drawn = Drawn::default();
     draws.evaluate(points, slopes, workspace, &mut drawn);
     let mut effect = Effect::default();
@@ -61,7 +57,7 @@ fn effect(draws: &Draws<'_>, points: &[f64], slopes: bool, workspace: &mut Works
 }
 
 /// The causal processes of all target sets.
-pub(super) struct Causal<'a> {
+pub(crate) struct Causal<'a> {
     problem: &'a Problem,
     network: &'a Network,
     sets: Vec<(Vec<usize>, Gp)>,
@@ -72,35 +68,24 @@ pub(super) struct Causal<'a> {
 
 /// Mean and deviation of the reward at a batch of points, in the direction of improvement.
 #[derive(Debug, Default)]
-struct Belief {
-    mean: Vec<f64>,
-    deviation: Vec<f64>,
-    mean_slopes: Vec<f64>,
-    deviation_slopes: Vec<f64>,
+pub(crate) struct Belief {
+    pub mean: Vec<f64>,
+    pub deviation: Vec<f64>,
+    pub mean_slopes: Vec<f64>,
+    pub deviation_slopes: Vec<f64>,
 }
 
-pub(super) fn draws_of<'a>(problem: &Problem, network: &'a Network, choice: &Choice, seed: u64) -> Draws<'a> {
+fn draws_of<'a>(problem: &Problem, network: &'a Network, choice: &Choice, seed: u64) -> Draws<'a> {
     Draws::new(problem, network, choice, DRAWS, seed, |plan: &Plan| NoiseSamples::new(plan, SAMPLES, seed))
 }
 
-/// What is decided of an intervention: its targets' components and the actions that matter, unit-scaled.
+/// What the process of a target set reads: all that can be decided with it, relative to its range.
 fn inputs_of(problem: &Problem, intervention: &Intervention) -> Vec<f64> {
-    let unit = |value: f64, [low, high]: [f64; 2]| (value - low) / (high - low);
-    let set: Vec<usize> = intervention.targets.iter().map(|(node, _)| *node).collect();
-    let targets = intervention.targets.iter().flat_map(|(node, values)| {
-        values.iter().zip(problem.nodes()[*node].hard.iter().flatten()).map(|(v, range)| unit(*v, *range))
-    });
-    let actions = useful_actions(problem, &set);
-    let actions =
-        actions.iter().map(|&action| unit(intervention.actions[action], problem.actions()[action].range));
-    targets.chain(actions).collect()
-}
-
-pub(super) fn is_observational(problem: &Problem, intervention: &Intervention) -> bool {
-    *intervention == problem.neutral_intervention()
+    DecisionSpace::of_targets(problem, intervention.target_set()).units(intervention).collect()
 }
 
 impl<'a> Causal<'a> {
+    /// Fits the processes to what interventions left unexplained by the network, which is of observations.
     pub fn fit(problem: &'a Problem, data: &Data, network: &'a Network, seed: u64) -> Result<Self, FitError> {
         let trials: Vec<(&Intervention, f64)> = data
             .rewards(problem)
@@ -111,22 +96,20 @@ impl<'a> Causal<'a> {
         let variance = trials.iter().map(|(_, y)| (y - mean) * (y - mean)).sum::<f64>() / (n - 1.0).max(1.0);
         let scale = if variance > 0.0 { variance.sqrt() } else { 1.0 };
         let interventional: Vec<(&Intervention, f64)> =
-            trials.into_iter().filter(|(done, _)| !is_observational(problem, done)).collect();
-        let set_of = |done: &Intervention| done.targets.iter().map(|(node, _)| *node).collect::<Vec<_>>();
-        let mut sets: Vec<Vec<usize>> = target_sets(problem, ENUMERATION_LIMIT).unwrap_or_default();
+            trials.into_iter().filter(|(done, _)| !done.is_neutral(problem)).collect();
+        let mut sets: Vec<Vec<usize>> = problem.target_sets().unwrap_or_default().to_vec();
         for (done, _) in &interventional {
-            if !sets.contains(&set_of(done)) {
-                sets.push(set_of(done));
+            if !sets.contains(&done.target_set()) {
+                sets.push(done.target_set());
             }
         }
         let fit = |set: Vec<usize>| {
-            let dim = set.iter().map(|&node| problem.nodes()[node].dim).sum::<usize>()
-                + useful_actions(problem, &set).len();
+            let dim = DecisionSpace::of_targets(problem, set.clone()).dim();
             let mut rows = Rows::new(dim + 1);
             let mut workspace = Workspace::default();
-            for (done, reward) in interventional.iter().filter(|(done, _)| set_of(done) == set) {
-                let draws = draws_of(problem, network, &choice_of(problem, done), seed);
-                let at = effect(&draws, &draws.plan.point(done), false, &mut workspace);
+            for (done, reward) in interventional.iter().filter(|(done, _)| done.target_set() == set) {
+                let draws = draws_of(problem, network, &Choice::of(problem, done), seed);
+                let at = effect(&draws, &draws.plan().space().point(done), false, &mut workspace);
                 let mut input = inputs_of(problem, done);
                 input.push(at.deviation[0] / scale);
                 rows.push(&input, (reward - at.mean[0]) / scale)?;
@@ -138,12 +121,23 @@ impl<'a> Causal<'a> {
         Ok(Self { problem, network, sets, scale, seed })
     }
 
+    /// The draws behind the do-calculus estimate of a choice.
+    pub fn draws(&self, choice: &Choice) -> Draws<'a> {
+        draws_of(self.problem, self.network, choice, self.seed)
+    }
+
     /// The posterior of a choice: the estimate from observations, corrected by what interventions left unexplained.
-    fn believe(&self, draws: &Draws<'_>, points: &[f64], slopes: bool, workspace: &mut Workspace) -> Belief {
-        let dim = draws.plan.decisions();
+    pub fn believe(
+        &self,
+        draws: &Draws<'_>,
+        points: &[f64],
+        slopes: bool,
+        workspace: &mut Workspace,
+    ) -> Belief {
+        let dim = draws.plan().decisions();
         let columns = points.len().checked_div(dim).unwrap_or(1);
         let at = effect(draws, points, slopes, workspace);
-        let choice = &draws.plan.choice;
+        let (space, choice) = (draws.plan().space(), draws.plan().space().choice());
         let Some((_, gp)) = self.sets.iter().find(|(set, _)| *set == choice.targets) else {
             // Never tried: the estimate, as uncertain as the rewards differ.
             let deviation = at.deviation.iter().map(|s| s.hypot(self.scale));
@@ -152,19 +146,11 @@ impl<'a> Causal<'a> {
             let deviation_slopes = at.deviation_slopes.iter().enumerate().map(share).collect();
             return Belief { mean: at.mean, deviation_slopes, deviation, mean_slopes: at.mean_slopes };
         };
-        // The neutral intervention gives the inputs that are not free.
-        let mut fixed = draws.plan.intervention(self.problem, &vec![0.0; dim]);
-        for &action in &choice.actions {
-            fixed.actions[action] = self.problem.actions()[action].neutral;
-        }
-        let fixed = inputs_of(self.problem, &fixed);
-        let components = dim - choice.actions.len();
-        let useful = useful_actions(self.problem, &choice.targets);
-        let source = |input: usize| match input.checked_sub(components) {
-            None => Some(input),
-            Some(k) => choice.actions.iter().position(|a| *a == useful[k]).map(|p| components + p),
-        };
-        let inputs: Vec<Option<usize>> = (0..fixed.len()).map(source).collect();
+        // Inputs that are not free are neutral.
+        let read = DecisionSpace::of_targets(self.problem, choice.targets.clone());
+        let fixed: Vec<f64> = read.units(&self.problem.neutral_intervention()).collect();
+        let inputs: Vec<Option<usize>> =
+            read.variables().iter().map(|variable| space.position(variable.place)).collect();
         let mut batch = Vec::with_capacity((fixed.len() + 1) * columns);
         for (input, fixed) in inputs.iter().zip(&fixed) {
             batch.extend((0..columns).map(|s| input.map_or(*fixed, |variable| points[s * dim + variable])));
@@ -174,7 +160,7 @@ impl<'a> Causal<'a> {
         gp.predict(&batch, columns, slopes, &mut scratch, &mut residual);
         let mut belief = Belief::default();
         for s in 0..columns {
-            let deviation = residual.variance[s].sqrt().max(SMALLEST);
+            let deviation = residual.variance[s].sqrt().max(SMALLEST_DEVIATION);
             belief.mean.push(at.mean[s] + self.scale * residual.mean[s]);
             belief.deviation.push(self.scale * deviation);
             for variable in 0..if slopes { dim } else { 0 } {
@@ -194,23 +180,25 @@ impl<'a> Causal<'a> {
         belief
     }
 
+    /// Mean and deviation of the reward of an intervention, in the direction of improvement.
     pub fn predict(&self, intervention: &Intervention) -> (f64, f64) {
-        let draws = draws_of(self.problem, self.network, &choice_of(self.problem, intervention), self.seed);
-        let at = self.believe(&draws, &draws.plan.point(intervention), false, &mut Workspace::default());
+        let draws = self.draws(&Choice::of(self.problem, intervention));
+        let at =
+            self.believe(&draws, &draws.plan().space().point(intervention), false, &mut Workspace::default());
         (at.mean[0], at.deviation[0])
     }
 
     /// Conditions on a pending intervention as if it came out as predicted.
     pub fn condition_on_pending(&mut self, intervention: &Intervention) {
-        if is_observational(self.problem, intervention) {
+        if intervention.is_neutral(self.problem) {
             return;
         }
-        let draws = draws_of(self.problem, self.network, &choice_of(self.problem, intervention), self.seed);
-        let at = effect(&draws, &draws.plan.point(intervention), false, &mut Workspace::default());
+        let draws = self.draws(&Choice::of(self.problem, intervention));
+        let at = effect(&draws, &draws.plan().space().point(intervention), false, &mut Workspace::default());
         let residual = (self.predict(intervention).0 - at.mean[0]) / self.scale;
         let mut input = inputs_of(self.problem, intervention);
         input.push(at.deviation[0] / self.scale);
-        let set = &draws.plan.choice.targets;
+        let set = &draws.plan().space().choice().targets;
         if let Some((_, gp)) = self.sets.iter_mut().find(|(other, _)| other == set) {
             // A formula without a value there leaves nothing to condition on; finite numbers are never refused.
             if residual.is_finite() && input.iter().all(|x| x.is_finite()) {
@@ -256,57 +244,4 @@ fn fit_residuals(rows: &Rows) -> Result<Gp, mcbo_gp::GpError> {
     }
     let (lengthscale, variance, noise) = best.1;
     condition(lengthscale, variance, noise, rows)
-}
-
-/// `ln(EI / cost)` under the causal process of a choice; `-∞` for observing, which the ε rule decides.
-pub(super) struct CausalImprovement<'a> {
-    pub causal: &'a Causal<'a>,
-    pub draws: Draws<'a>,
-    pub best: f64,
-}
-
-impl Acquisition for CausalImprovement<'_> {
-    fn plan(&self) -> &Plan {
-        &self.draws.plan
-    }
-
-    fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
-        self.draws.bounds()
-    }
-
-    fn is_noisy(&self) -> bool {
-        false
-    }
-
-    fn cost(&self) -> f64 {
-        self.draws.cost()
-    }
-
-    fn evaluate(
-        &self,
-        points: &[f64],
-        workspace: &mut Workspace,
-        values: &mut Vec<f64>,
-        gradients: &mut [f64],
-    ) {
-        values.clear();
-        let dim = self.decisions();
-        if dim == 0 {
-            values.push(f64::NEG_INFINITY);
-            return;
-        }
-        let belief = self.causal.believe(&self.draws, points, !gradients.is_empty(), workspace);
-        let choice = self.choice();
-        let cost = (choice.targets.len() + choice.actions.len()) as f64;
-        for (point, (mean, deviation)) in belief.mean.iter().zip(&belief.deviation).enumerate() {
-            let improvement = log_improvement(mean - self.best, *deviation);
-            values.push(improvement.value - cost.ln());
-            if !gradients.is_empty() {
-                for i in point * dim..(point + 1) * dim {
-                    gradients[i] = improvement.by_mean * belief.mean_slopes[i]
-                        + improvement.by_deviation * belief.deviation_slopes[i];
-                }
-            }
-        }
-    }
 }

@@ -2,7 +2,9 @@
 
 use crate::expr::Expr;
 use crate::intervention::Intervention;
-use crate::problem::{Noise, Problem};
+use crate::noise::Noise;
+
+use super::Problem;
 
 /// The mechanism of one node: a formula per component, and the noise that the formulas do not draw themselves.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,26 +5,28 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use crate::search::{ENUMERATION_LIMIT, target_sets, useful_actions};
-use crate::{Data, Intervention, Noise, Problem};
+use crate::decision::DecisionSpace;
+use crate::{Choice, Data, Intervention, Noise, Problem};
 
-use super::forecast::choice_of;
 use super::{
-    Affine, Batch, Choice, FitError, Group, GroupMemory, Mechanism, ModelMemory, ModelSettings, ModelWarning,
+    Affine, Batch, FitError, Group, GroupMemory, Mechanism, ModelMemory, ModelSettings, ModelWarning,
     Network, NodeModel, NoiseSamples, Plan, Workspace, form,
 };
+
+/// Below this share of the rewards' scale a deviation counts as this share.
+pub(crate) const SMALLEST_DEVIATION: f64 = 1e-10;
 
 /// One process per target set, from the values of the set and the actions to the reward.
 ///
 /// All sets share one scaling of the reward, so that a set of few trials, or of none, is as uncertain as the rewards differ.
 #[derive(Debug)]
-pub(crate) struct Direct {
+pub(crate) struct RewardModel {
     sets: Vec<Vec<usize>>,
     networks: Vec<Network>,
     rewards: Affine,
 }
 
-impl Direct {
+impl RewardModel {
     /// Fits a process to every target set: all of them where they are few, else those that were tried.
     pub fn fit(
         problem: &Problem,
@@ -33,10 +35,10 @@ impl Direct {
         settings: &ModelSettings,
         rng: &mut dyn Rng,
     ) -> Result<Self, FitError> {
-        let sets = target_sets(problem, ENUMERATION_LIMIT).unwrap_or_else(|| {
+        let sets = problem.target_sets().map(<[_]>::to_vec).unwrap_or_else(|| {
             let mut sets: Vec<Vec<usize>> = Vec::new();
             for observation in data.observations() {
-                let set = targets(&observation.intervention);
+                let set = observation.intervention.target_set();
                 if !sets.contains(&set) {
                     sets.push(set);
                 }
@@ -66,7 +68,7 @@ impl Direct {
 
     /// The plan that computes the reward of a choice.
     pub fn plan(problem: &Problem, choice: &Choice) -> Plan {
-        Plan::direct(problem, choice, &useful_actions(problem, &choice.targets))
+        Plan::direct(problem, choice)
     }
 
     /// The hyper-parameters, to begin the next round from.
@@ -82,10 +84,10 @@ impl Direct {
 
     /// Mean and deviation of the expected reward of an intervention, in the direction of improvement.
     pub fn predict(&self, problem: &Problem, intervention: &Intervention) -> (f64, f64) {
-        let choice = choice_of(problem, intervention);
+        let choice = Choice::of(problem, intervention);
         let Some(network) = self.network(&choice.targets) else { return self.prior(problem) };
         let plan = Self::plan(problem, &choice);
-        let points = plan.point(intervention);
+        let points = plan.space.point(intervention);
         let noise = NoiseSamples::silent(&plan);
         let (mut workspace, mut values) = (Workspace::default(), Vec::new());
         let mut at = |beta: f64| {
@@ -110,7 +112,7 @@ impl Direct {
     /// Conditions on a trial that is under way as if its reward came out as predicted.
     pub fn condition_on_pending(&mut self, problem: &Problem, intervention: &Intervention) {
         let mean = problem.sign() * self.predict(problem, intervention).0;
-        let set = targets(intervention);
+        let set = intervention.target_set();
         let Some(index) = self.sets.iter().position(|other| *other == set) else { return };
         let inputs = inputs_of(problem, intervention);
         let Some(model) = &mut self.networks[index].nodes[problem.reward()] else { return };
@@ -123,15 +125,9 @@ impl Direct {
     }
 }
 
-fn targets(intervention: &Intervention) -> Vec<usize> {
-    intervention.targets.iter().map(|(node, _)| *node).collect()
-}
-
 /// What the process of a target set reads, in the order of [`Plan::direct`] and in the user's units.
 fn inputs_of(problem: &Problem, intervention: &Intervention) -> Vec<f64> {
-    let set = targets(intervention);
-    let values = intervention.targets.iter().flat_map(|(_, values)| values.iter().copied());
-    values.chain(useful_actions(problem, &set).iter().map(|&action| intervention.actions[action])).collect()
+    DecisionSpace::of_targets(problem, intervention.target_set()).values(intervention)
 }
 
 /// Whether the reward is a fixed function of what is decided when this set is the target.
@@ -154,14 +150,14 @@ fn fit_set(
 ) -> Result<Network, FitError> {
     let reward = problem.reward();
     let failed = |source| FitError { node: problem.nodes()[reward].name.clone(), source };
-    let ranges = set.iter().flat_map(|&node| problem.nodes()[node].hard.iter().flatten().copied());
-    let actions = useful_actions(problem, set).into_iter().map(|action| problem.actions()[action].range);
-    let inputs: Vec<Affine> = ranges.chain(actions).map(Affine::of_range).collect();
+    let space = DecisionSpace::of_targets(problem, set.to_vec());
+    let inputs: Vec<Affine> =
+        space.variables().iter().map(|variable| Affine::of_range(variable.range)).collect();
     let mut rows = Rows::new(inputs.len());
     for (trial, value) in data.rewards(problem) {
         let intervention = &data.observations()[trial].intervention;
-        if targets(intervention) == set {
-            let decided = inputs_of(problem, intervention);
+        if intervention.target_set() == set {
+            let decided = space.values(intervention);
             let scaled: Vec<f64> = decided.iter().zip(&inputs).map(|(x, s)| s.apply(*x)).collect();
             rows.push(&scaled, rewards.apply(problem.sign() * value)).map_err(failed)?;
         }
@@ -197,4 +193,30 @@ fn fit_set(
         }]),
     });
     Ok(Network { nodes, trials: Vec::new(), warnings: warning.into_iter().collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design_point;
+    use crate::testing::system;
+    use rand::SeedableRng;
+
+    #[test]
+    fn a_trial_without_noise_is_remembered() {
+        let (problem, data) = system(Noise::None);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let model = RewardModel::fit(&problem, &data, &Default::default(), &ModelSettings::paper(), &mut rng);
+        let mut model = model.expect("a fit");
+        for (trial, reward) in data.rewards(&problem) {
+            let (mean, deviation) = model.predict(&problem, &data.observations()[trial].intervention);
+            assert!((mean - reward).abs() < 0.02 && deviation < 0.05, "{reward}: {mean} ± {deviation}");
+        }
+        // A pending trial changes no mean and takes the doubt away.
+        let pending = design_point(&problem, 99, 7);
+        let (mean, before) = model.predict(&problem, &pending);
+        model.condition_on_pending(&problem, &pending);
+        let (imagined, after) = model.predict(&problem, &pending);
+        assert!((imagined - mean).abs() < 1e-2 * before && after < 0.1 * before, "{before} {after}");
+    }
 }

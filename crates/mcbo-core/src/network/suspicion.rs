@@ -5,8 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::network::{Network, input_names, slot_name};
 use crate::{Data, Noise, Problem};
+
+use super::{Network, input_names, slot_name};
 
 /// Something in the data that does not fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -165,18 +166,18 @@ struct Residual {
 /// Drifts of every component of a node: each trial is compared with what the others, or the formula, let expect.
 fn drifts(problem: &Problem, data: &Data, network: &Network, node: usize) -> Vec<Suspicion> {
     let components: Vec<Vec<Residual>> = match &problem.nodes()[node].formula {
-        Some(_) => residuals(problem, data, node).into_iter().map(|rows| rows.of).collect(),
+        Some(_) => residuals(problem, data, node).into_iter().map(|rows| rows.residuals).collect(),
         None => {
-            let of = |row: &crate::LeftOutRow| Residual {
+            let residual = |row: &super::LeftOutRow| Residual {
                 place: row.place,
                 raw: row.value - row.mean,
                 scaled: (row.value - row.mean) / row.deviation,
             };
             let rows = network.left_out(problem, data, node);
-            rows.iter().map(|rows| rows.iter().map(of).collect()).collect()
+            rows.iter().map(|rows| rows.iter().map(residual).collect()).collect()
         }
     };
-    let of = |(component, rows): (usize, &Vec<Residual>)| {
+    let drift = |(component, rows): (usize, &Vec<Residual>)| {
         let scaled: Vec<f64> = rows.iter().map(|row| row.scaled).collect();
         if !is_drift(&scaled) {
             return None;
@@ -187,7 +188,7 @@ fn drifts(problem: &Problem, data: &Data, network: &Network, node: usize) -> Vec
         let node = slot_name(problem, node, component);
         Some(Suspicion::Drift { node, first: number(&last[0]), last: number(&last[LAST - 1]), by })
     };
-    components.iter().enumerate().filter_map(of).filter(is_finite).collect()
+    components.iter().enumerate().filter_map(drift).filter(is_finite).collect()
 }
 
 /// Whether the last of some residuals have moved away from those before them: nearly all of them lie on one side of zero, and
@@ -215,7 +216,7 @@ fn squares(values: &[f64], around: f64) -> f64 {
 
 /// The rows of one component of a formula node.
 struct FormulaRows {
-    of: Vec<Residual>,
+    residuals: Vec<Residual>,
     inputs: Vec<Vec<f64>>,
     given: Vec<f64>,
     values: Vec<f64>,
@@ -224,14 +225,14 @@ struct FormulaRows {
 /// What every component of a formula node misses its formula by; rows for which it has no value are left out.
 fn residuals(problem: &Problem, data: &Data, node: usize) -> Vec<FormulaRows> {
     let formulas = problem.nodes()[node].formula.iter().flatten().enumerate();
-    let of = |(component, formula): (usize, &crate::Expr)| {
+    let missed = |(component, formula): (usize, &crate::Expr)| {
         let mut rows =
-            FormulaRows { of: Vec::new(), inputs: Vec::new(), given: Vec::new(), values: Vec::new() };
+            FormulaRows { residuals: Vec::new(), inputs: Vec::new(), given: Vec::new(), values: Vec::new() };
         for (place, inputs, value) in data.placed_rows(problem, node, component) {
             let given = formula.eval(&inputs);
             let raw = value - given;
             if raw.is_finite() {
-                rows.of.push(Residual { place, raw, scaled: raw });
+                rows.residuals.push(Residual { place, raw, scaled: raw });
                 rows.inputs.push(inputs);
                 rows.given.push(given);
                 rows.values.push(value);
@@ -239,28 +240,28 @@ fn residuals(problem: &Problem, data: &Data, node: usize) -> Vec<FormulaRows> {
         }
         rows
     };
-    formulas.map(of).collect()
+    formulas.map(missed).collect()
 }
 
 /// Formulas of a node that its values contradict, by component.
 fn contradictions(problem: &Problem, data: &Data, node: usize) -> Vec<Suspicion> {
     let names = input_names(problem, node);
     let noise = problem.nodes()[node].noise;
-    let of = |(component, rows): (usize, FormulaRows)| {
+    let suspicion = |(component, rows): (usize, FormulaRows)| {
         let fault = contradiction(&rows, &names, noise)?;
         let node = slot_name(problem, node, component);
-        Some(Suspicion::Formula { node, rows: rows.of.len(), fault })
+        Some(Suspicion::Formula { node, rows: rows.residuals.len(), fault })
     };
-    residuals(problem, data, node).into_iter().enumerate().filter_map(of).filter(is_finite).collect()
+    residuals(problem, data, node).into_iter().enumerate().filter_map(suspicion).filter(is_finite).collect()
 }
 
 /// In which way the rows of a formula contradict it, if they do; the plainest way first.
 fn contradiction(rows: &FormulaRows, names: &[String], noise: Noise) -> Option<FormulaFault> {
-    let count = rows.of.len();
+    let count = rows.residuals.len();
     if count < ROWS_DECLARED {
         return None;
     }
-    let raw: Vec<f64> = rows.of.iter().map(|residual| residual.raw).collect();
+    let raw: Vec<f64> = rows.residuals.iter().map(|residual| residual.raw).collect();
     let own = (squares(&rows.values, mean(&rows.values)) / (count - 1) as f64).sqrt();
     let (centre, declared, allowed) = match noise {
         Noise::None => (0.0, Some(0.0), ROUNDING * own),
@@ -329,7 +330,7 @@ fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
 
 /// Values of a node, by component, that are far outside all others. Trials in which it was set do not count.
 fn far_off(problem: &Problem, data: &Data, node: usize) -> Vec<Suspicion> {
-    let of = |component: usize| {
+    let suspicion = |component: usize| {
         let slot = problem.slot(node).start + component;
         let measured = data.observations().iter().enumerate().filter_map(|(place, observation)| {
             let free = observation.intervention.target(node).is_none();
@@ -343,7 +344,7 @@ fn far_off(problem: &Problem, data: &Data, node: usize) -> Vec<Suspicion> {
         let (node, trial) = (slot_name(problem, node, component), data.number(places[at]));
         Some(Suspicion::FarOff { node, trial, value: values[at], low, high })
     };
-    (0..problem.nodes()[node].dim).filter_map(of).filter(is_finite).collect()
+    (0..problem.nodes()[node].dim).filter_map(suspicion).filter(is_finite).collect()
 }
 
 /// Whether a trial is the outermost in an input of a node: then that may be why its value is far off, and nothing is said.

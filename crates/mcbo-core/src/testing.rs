@@ -1,4 +1,4 @@
-//! What the strategies' unit tests share: a small system, and gradients against finite differences.
+//! What unit tests share: a small system, and gradients against finite differences.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +8,7 @@ use crate::network::Workspace;
 use crate::{Data, Inference, ModelSettings, Noise, Observation, Problem, design_point};
 
 /// Two settable nodes, two actions and a reward that is minimised, so that signs show.
-pub(super) fn system(noise: Noise) -> (Problem, Data) {
+pub(crate) fn system(noise: Noise) -> (Problem, Data) {
     let problem = Problem::builder("system")
         .action("a", [-1.0, 2.0])
         .action_with_neutral("b", [1.0, 3.0], 0.0)
@@ -37,12 +37,12 @@ pub(super) fn system(noise: Noise) -> (Problem, Data) {
 }
 
 /// A quick model.
-pub(super) fn settings() -> ModelSettings {
+pub(crate) fn settings() -> ModelSettings {
     ModelSettings { inference: Inference::default(), noise_floor: 1e-4, ..ModelSettings::default() }
 }
 
 /// Compares the gradient at random points with central differences of fourth order; returns the values.
-pub(super) fn check_gradients(acquisition: &dyn Acquisition, seed: u64) -> Vec<f64> {
+pub(crate) fn check_gradients(acquisition: &dyn Acquisition, seed: u64) -> Vec<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (dim, count) = (acquisition.bounds().0.len(), 6);
     let points: Vec<f64> = (0..count * dim).map(|_| rng.random_range(0.05..0.95)).collect();

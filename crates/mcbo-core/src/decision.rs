@@ -1,0 +1,205 @@
+//! Between interventions and decision vectors: every conversion from one to the other.
+
+use crate::{Choice, Intervention, Problem};
+
+/// A number that is decided, with its range.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Variable {
+    pub range: [f64; 2],
+    pub place: Place,
+}
+
+/// What a variable is a part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Target { node: usize, component: usize },
+    Action(usize),
+}
+
+impl Variable {
+    /// The value at a point of the unit interval. At 1 it may miss the upper end by rounding.
+    pub fn value(self, unit: f64) -> f64 {
+        self.range[0] + unit * self.width()
+    }
+
+    /// The point of the unit interval that stands for a value; outside it for a value outside the range.
+    pub fn unit(self, value: f64) -> f64 {
+        (value - self.range[0]) / self.width()
+    }
+
+    pub fn width(self) -> f64 {
+        self.range[1] - self.range[0]
+    }
+
+    fn of(self, intervention: &Intervention) -> f64 {
+        match self.place {
+            Place::Target { node, component } => {
+                intervention.target(node).map_or(0.0, |values| values[component])
+            }
+            Place::Action(action) => intervention.actions[action],
+        }
+    }
+}
+
+/// What a [`Choice`] leaves to decide: the components of its targets, then its free actions, each scaled to the unit interval.
+///
+/// ```
+/// use mcbo_core::{Choice, DecisionSpace, Problem};
+/// let problem = Problem::builder("p")
+///     .action("dose", [0.0, 90.0])
+///     .node("y", |n| n.actions(["dose"]))
+///     .maximize("y")
+///     .build()?;
+/// let space = DecisionSpace::new(&problem, &Choice { targets: vec![], actions: vec![0] });
+/// let intervention = space.intervention(&problem, &[0.5]);
+/// assert_eq!(intervention.actions, [45.0]);
+/// assert_eq!(space.point(&intervention), [0.5]);
+/// # Ok::<(), mcbo_core::ProblemErrors>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct DecisionSpace {
+    choice: Choice,
+    variables: Vec<Variable>,
+}
+
+impl DecisionSpace {
+    /// The space of a choice.
+    pub fn new(problem: &Problem, choice: &Choice) -> Self {
+        let components = choice.targets.iter().flat_map(|&node| {
+            let ranges = problem.nodes()[node].hard.iter().flatten().enumerate();
+            ranges
+                .map(move |(component, &range)| Variable { range, place: Place::Target { node, component } })
+        });
+        let actions = choice
+            .actions
+            .iter()
+            .map(|&action| Variable { range: problem.actions()[action].range, place: Place::Action(action) });
+        Self { variables: components.chain(actions).collect(), choice: choice.clone() }
+    }
+
+    /// The largest space with these targets: all actions that reach the reward are free.
+    pub(crate) fn of_targets(problem: &Problem, targets: Vec<usize>) -> Self {
+        let actions = problem.useful_actions(&targets);
+        Self::new(problem, &Choice { targets, actions })
+    }
+
+    /// The choice it belongs to.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Number of variables.
+    pub fn dim(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// The unit box.
+    pub fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
+        (vec![0.0; self.dim()], vec![1.0; self.dim()])
+    }
+
+    pub(crate) fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// The variable at a place, if the choice leaves it to decide.
+    pub(crate) fn position(&self, place: Place) -> Option<usize> {
+        self.variables.iter().position(|variable| variable.place == place)
+    }
+
+    /// The intervention that a point stands for, in the user's units. Further numbers behind the variables do not count.
+    pub fn intervention(&self, problem: &Problem, point: &[f64]) -> Intervention {
+        let mut intervention = problem.neutral_intervention();
+        let targets = self.choice.targets.iter();
+        intervention.targets = targets.map(|&node| (node, vec![0.0; problem.nodes()[node].dim])).collect();
+        for (variable, &unit) in self.variables.iter().zip(point) {
+            let [low, high] = variable.range;
+            // Both ends exactly, whatever the rounding.
+            let value = if unit >= 1.0 { high } else { variable.value(unit).clamp(low, high) };
+            match variable.place {
+                Place::Target { node, component } => {
+                    for (_, values) in intervention.targets.iter_mut().filter(|(target, _)| *target == node) {
+                        values[component] = value;
+                    }
+                }
+                Place::Action(action) => intervention.actions[action] = value,
+            }
+        }
+        intervention
+    }
+
+    /// The point that stands for an intervention of this choice; values outside their range count as its nearest end.
+    pub fn point(&self, intervention: &Intervention) -> Vec<f64> {
+        self.units(intervention).map(|unit| unit.clamp(0.0, 1.0)).collect()
+    }
+
+    /// The variables of an intervention relative to their ranges: an action that is neutral may lie outside.
+    pub(crate) fn units(&self, intervention: &Intervention) -> impl Iterator<Item = f64> {
+        self.variables.iter().map(|variable| variable.unit(variable.of(intervention)))
+    }
+
+    /// The variables of an intervention in the user's units.
+    pub(crate) fn values(&self, intervention: &Intervention) -> Vec<f64> {
+        self.variables.iter().map(|variable| variable.of(intervention)).collect()
+    }
+
+    /// A point of another space carried over to this one: its values where both have the variable, else the neutral value of an
+    /// action and the middle of a target's range.
+    pub(crate) fn carry_over(&self, problem: &Problem, from: &Self, point: &[f64]) -> Vec<f64> {
+        let unit = |variable: &Variable| match (from.position(variable.place), variable.place) {
+            (Some(known), _) => point[known],
+            (None, Place::Target { .. }) => 0.5,
+            (None, Place::Action(action)) => variable.unit(problem.actions()[action].neutral).clamp(0.0, 1.0),
+        };
+        self.variables.iter().map(unit).collect()
+    }
+}
+
+impl Choice {
+    /// The choice that an intervention belongs to: every action that is not neutral is free.
+    pub fn of(problem: &Problem, intervention: &Intervention) -> Self {
+        let acting = |&action: &usize| intervention.actions[action] != problem.actions()[action].neutral;
+        Self {
+            targets: intervention.target_set(),
+            actions: (0..problem.actions().len()).filter(acting).collect(),
+        }
+    }
+
+    /// Whether an intervention could have come from this choice: the same targets, free actions in their ranges and every
+    /// other action neutral.
+    pub fn includes(&self, problem: &Problem, intervention: &Intervention) -> bool {
+        intervention.targets.iter().map(|(node, _)| *node).eq(self.targets.iter().copied())
+            && problem.actions().iter().enumerate().all(|(index, action)| {
+                let value = intervention.actions[index];
+                if self.actions.contains(&index) {
+                    value >= action.range[0] && value <= action.range[1]
+                } else {
+                    value == action.neutral
+                }
+            })
+    }
+}
+
+impl Intervention {
+    /// Whether nothing is done: no target is set and every action is neutral.
+    pub fn is_neutral(&self, problem: &Problem) -> bool {
+        *self == problem.neutral_intervention()
+    }
+
+    /// Whether two interventions are the same to a thousandth of every range.
+    pub fn is_close(&self, problem: &Problem, other: &Self) -> bool {
+        self.is_within(problem, other, 1e-3)
+    }
+
+    /// Whether two interventions are the same to a share of every range.
+    pub fn is_within(&self, problem: &Problem, other: &Self, share: f64) -> bool {
+        let close = |x: f64, y: f64, [low, high]: [f64; 2]| (x - y).abs() < share * (high - low);
+        let actions = problem.actions().iter().zip(self.actions.iter().zip(&other.actions));
+        self.targets.len() == other.targets.len()
+            && actions.into_iter().all(|(action, (x, y))| close(*x, *y, action.range))
+            && self.targets.iter().zip(&other.targets).all(|((node, xs), (other, ys))| {
+                let ranges = problem.nodes()[*node].hard.iter().flatten();
+                node == other && xs.iter().zip(ys).zip(ranges).all(|((x, y), range)| close(*x, *y, *range))
+            })
+    }
+}

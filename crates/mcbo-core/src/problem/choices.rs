@@ -1,0 +1,305 @@
+//! Which nodes may be set together and which actions used: the choices that a problem leaves.
+
+use std::sync::OnceLock;
+
+use super::Problem;
+use crate::intervention::Choice;
+
+/// More choices than this are not enumerated.
+pub const ENUMERATION_LIMIT: usize = 300;
+
+/// What was listed of a problem when it was first asked for. It follows from the rest of the problem, so that it does not
+/// count when problems are compared.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Listed {
+    target_sets: OnceLock<Option<Vec<Vec<usize>>>>,
+    choices: OnceLock<Option<Vec<Choice>>>,
+}
+
+impl PartialEq for Listed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Problem {
+    /// The sets of [`target_sets`], listed once; `None` if there are more than [`ENUMERATION_LIMIT`].
+    pub fn target_sets(&self) -> Option<&[Vec<usize>]> {
+        self.listed.target_sets.get_or_init(|| target_sets(self, ENUMERATION_LIMIT)).as_deref()
+    }
+
+    /// The choices of [`enumerate`], listed once; `None` if there are more than [`ENUMERATION_LIMIT`].
+    pub fn choices(&self) -> Option<&[Choice]> {
+        self.listed.choices.get_or_init(|| enumerate(self, ENUMERATION_LIMIT)).as_deref()
+    }
+
+    /// Actions that reach the reward when these targets are set, in increasing order.
+    pub(crate) fn useful_actions(&self, targets: &[usize]) -> Vec<usize> {
+        let relevant = self.graph.ancestors_cut(self.reward, targets);
+        let feeds = |action: usize| {
+            let reads = |(node, declared): (usize, &super::Node)| {
+                relevant[node] && !targets.contains(&node) && declared.actions.contains(&action)
+            };
+            self.nodes.iter().enumerate().any(reads)
+        };
+        (0..self.actions.len()).filter(|&action| feeds(action)).collect()
+    }
+}
+
+/// The allowed target sets of hard interventions, pruned to those that can matter.
+///
+/// Without a restriction in the problem these are the minimal intervention sets (or the possibly-optimal ones on
+/// request). Of sets that the user listed, one that is not minimal is dropped if its minimal core is listed
+/// too. `None` if there are more than `limit`.
+pub fn target_sets(problem: &Problem, limit: usize) -> Option<Vec<Vec<usize>>> {
+    let (graph, reward) = (problem.graph(), problem.reward());
+    if let Some(sets) = problem.sets() {
+        let core = |set: &Vec<usize>| {
+            let relevant = graph.ancestors_cut(reward, set);
+            set.iter().copied().filter(|&node| relevant[node]).collect::<Vec<_>>()
+        };
+        return Some(
+            sets.iter().filter(|set| core(set) == **set || !sets.contains(&core(set))).cloned().collect(),
+        );
+    }
+    let settable = problem.settable();
+    if problem.possibly_optimal() {
+        return graph.possibly_optimal_sets(reward, &settable, limit);
+    }
+    match problem.max_interventions() {
+        Some(most) => graph.minimal_sets_up_to(reward, &settable, most, limit),
+        None => graph.minimal_sets(reward, &settable, limit),
+    }
+}
+
+/// Whether "not acting" is apart from all values of the range, so that it is a choice of its own.
+fn is_switch(problem: &Problem, action: usize) -> bool {
+    let action = &problem.actions()[action];
+    action.neutral < action.range[0] || action.neutral > action.range[1]
+}
+
+/// All choices that are not dominated by a larger one (Eq. cardinality_constraints); `None` if there are more than
+/// `limit`.
+pub fn enumerate(problem: &Problem, limit: usize) -> Option<Vec<Choice>> {
+    let most = problem.max_interventions().unwrap_or(usize::MAX);
+    let mut choices = Vec::new();
+    for targets in target_sets(problem, limit)? {
+        if targets.len() > most {
+            continue;
+        }
+        let room = most - targets.len();
+        let useful = problem.useful_actions(&targets);
+        let (switches, always): (Vec<usize>, Vec<usize>) =
+            useful.iter().partition(|&&action| is_switch(problem, action));
+        // An action whose neutral value lies in its range costs nothing while there is room for it.
+        let mut push = |mut actions: Vec<usize>| {
+            actions.sort_unstable();
+            choices.push(Choice { targets: targets.clone(), actions });
+            choices.len() <= limit
+        };
+        if switches.is_empty() && useful.len() <= room {
+            if !push(useful) {
+                return None;
+            }
+            continue;
+        }
+        let largest = room.min(useful.len());
+        for size in 0..=largest {
+            let complete = subsets(&useful, size, &mut |subset| {
+                let dominated = size < largest && always.iter().any(|action| !subset.contains(action));
+                dominated || push(subset.to_vec())
+            });
+            if !complete {
+                return None;
+            }
+        }
+    }
+    choices.sort();
+    choices.dedup();
+    Some(choices)
+}
+
+/// Visits all subsets of a size in lexicographic order until `visit` says stop; returns whether it never did.
+fn subsets(items: &[usize], size: usize, visit: &mut dyn FnMut(&[usize]) -> bool) -> bool {
+    fn grow(
+        items: &[usize],
+        size: usize,
+        from: usize,
+        chosen: &mut Vec<usize>,
+        visit: &mut dyn FnMut(&[usize]) -> bool,
+    ) -> bool {
+        if chosen.len() == size {
+            return visit(chosen);
+        }
+        for i in from..items.len() {
+            if items.len() - i < size - chosen.len() {
+                break;
+            }
+            chosen.push(items[i]);
+            let go_on = grow(items, size, i + 1, chosen, visit);
+            chosen.pop();
+            if !go_on {
+                return false;
+            }
+        }
+        true
+    }
+    grow(items, size, 0, &mut Vec::new(), visit)
+}
+
+/// A choice during growth: members are targets and actions alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Target(usize),
+    Action(usize),
+}
+
+/// Everything that can be part of a choice.
+pub(crate) fn parts(problem: &Problem) -> Vec<Part> {
+    let targets = problem.settable().into_iter().map(Part::Target);
+    targets.chain((0..problem.actions().len()).map(Part::Action)).collect()
+}
+
+/// The choice with the given parts, completed by the actions that cost nothing, or `None` if it is not allowed or
+/// has a part without effect.
+pub(crate) fn compose(problem: &Problem, parts: &[Part]) -> Option<Choice> {
+    let mut choice = Choice::default();
+    for part in parts {
+        match *part {
+            Part::Target(node) => choice.targets.push(node),
+            Part::Action(action) => choice.actions.push(action),
+        }
+    }
+    choice.targets.sort_unstable();
+    choice.actions.sort_unstable();
+    let most = problem.max_interventions().unwrap_or(usize::MAX);
+    // A set that the user lists is meant as it is, whether all of it can matter or not.
+    let allowed = match problem.sets() {
+        Some(sets) => sets.contains(&choice.targets),
+        None => problem.graph().is_minimal(problem.reward(), &choice.targets),
+    };
+    if parts.len() > most || !allowed {
+        return None;
+    }
+    let useful = problem.useful_actions(&choice.targets);
+    if choice.actions.iter().any(|action| !useful.contains(action)) {
+        return None;
+    }
+    if problem.max_interventions().is_none() {
+        for action in useful {
+            if !is_switch(problem, action) && !choice.actions.contains(&action) {
+                choice.actions.push(action);
+            }
+        }
+        choice.actions.sort_unstable();
+    }
+    Some(choice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain with a settable node in the middle, two actions whose neutral value lies in their range and a switch.
+    fn problem(most: Option<usize>) -> Problem {
+        let builder = Problem::builder("p")
+            .action("a", [-1.0, 1.0])
+            .action("b", [0.0, 2.0])
+            .action_with_neutral("switch", [1.0, 2.0], 0.0)
+            .node("x", |n| n.actions(["a"]).hard([0.0, 1.0]))
+            .node("z", |n| n.parents(["x"]).actions(["b"]).hard([0.0, 1.0]))
+            .node("y", |n| n.parents(["z"]).actions(["switch"]))
+            .maximize("y");
+        let builder = match most {
+            Some(most) => builder.max_interventions(most),
+            None => builder,
+        };
+        builder.build().expect("a problem")
+    }
+
+    fn subsets_of(items: &[usize]) -> Vec<Vec<usize>> {
+        let member = |mask: usize, k: usize| mask >> k & 1 == 1;
+        let subset = |mask: usize| (0..items.len()).filter(|&k| member(mask, k)).map(|k| items[k]).collect();
+        (0..1_usize << items.len()).map(subset).collect()
+    }
+
+    /// By definition: all pairs of a minimal set and useful actions within the limit, but for those to which an action could be
+    /// added that may just as well stay neutral.
+    fn by_brute_force(problem: &Problem) -> Vec<Choice> {
+        let most = problem.max_interventions().unwrap_or(usize::MAX);
+        let mut all = Vec::new();
+        for targets in subsets_of(&problem.settable()) {
+            if problem.graph().is_minimal(problem.reward(), &targets) {
+                let useful = problem.useful_actions(&targets);
+                let actions = subsets_of(&useful).into_iter();
+                let choices = actions.map(|actions| Choice { targets: targets.clone(), actions });
+                all.extend(choices.filter(|choice| choice.targets.len() + choice.actions.len() <= most));
+            }
+        }
+        let free = |action: &usize| {
+            let action = &problem.actions()[*action];
+            (action.range[0]..=action.range[1]).contains(&action.neutral)
+        };
+        let dominates = |larger: &Choice, choice: &Choice| {
+            let added: Vec<&usize> =
+                larger.actions.iter().filter(|action| !choice.actions.contains(action)).collect();
+            larger.targets == choice.targets
+                && choice.actions.iter().all(|action| larger.actions.contains(action))
+                && !added.is_empty()
+                && added.into_iter().all(free)
+        };
+        let mut kept: Vec<Choice> =
+            all.iter().filter(|choice| !all.iter().any(|other| dominates(other, choice))).cloned().collect();
+        kept.sort();
+        kept
+    }
+
+    #[test]
+    fn choices_are_those_of_brute_force() {
+        for most in [None, Some(1), Some(2), Some(3), Some(4)] {
+            let problem = problem(most);
+            let choices = enumerate(&problem, 100).expect("few");
+            assert_eq!(choices, by_brute_force(&problem), "at most {most:?}");
+            assert_eq!(enumerate(&problem, choices.len()), Some(choices.clone()));
+            assert_eq!(enumerate(&problem, choices.len() - 1), None);
+        }
+    }
+
+    #[test]
+    fn actions_that_only_feed_set_nodes_are_useless() {
+        let problem = problem(None);
+        assert_eq!(problem.useful_actions(&[]), [0, 1, 2]);
+        assert_eq!(problem.useful_actions(&[0]), [1, 2]);
+        assert_eq!(problem.useful_actions(&[1]), [2]);
+    }
+
+    #[test]
+    fn lists_are_made_once_and_do_not_count_in_comparisons() {
+        let (problem, fresh) = (problem(Some(2)), problem(Some(2)));
+        let (first, second) = (problem.choices().expect("few"), problem.choices().expect("few"));
+        assert!(std::ptr::eq(first, second));
+        assert_eq!(first, enumerate(&problem, ENUMERATION_LIMIT).expect("few"));
+        assert_eq!(problem.target_sets().expect("few"), target_sets(&problem, 10).expect("few"));
+        assert_eq!(problem, fresh);
+    }
+
+    /// Growth composes what enumeration lists, and nothing that has a part without effect.
+    #[test]
+    fn composed_choices_are_listed_ones() {
+        for most in [None, Some(2)] {
+            let problem = problem(most);
+            let choices = problem.choices().expect("few");
+            let all = parts(&problem);
+            for members in subsets_of(&(0..all.len()).collect::<Vec<_>>()) {
+                let members: Vec<Part> = members.into_iter().map(|k| all[k]).collect();
+                let Some(choice) = compose(&problem, &members) else { continue };
+                let within = |listed: &Choice| {
+                    listed.targets == choice.targets
+                        && choice.actions.iter().all(|action| listed.actions.contains(action))
+                };
+                assert!(choices.iter().any(within), "{choice:?}");
+            }
+            assert!(compose(&problem, &[Part::Target(1), Part::Action(1)]).is_none());
+        }
+    }
+}

@@ -92,3 +92,55 @@ impl Network {
         self.rewards_in_draws(problem, functions, &choice, &[point], samples, seed).pop().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Data, ModelSettings, Noise, Observation};
+
+    /// Drawn systems have the mean and the spread of the forecast where that is exact, and close interventions differ less in them
+    /// than either may be off.
+    #[test]
+    fn drawn_systems_agree_with_the_forecast_and_vary_together() {
+        let problem = Problem::builder("one")
+            .action("a", [0.0, 1.0])
+            .node("y", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1)))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let mut data = Data::new();
+        for a in [0.05, 0.2, 0.3, 0.35, 0.5, 0.6] {
+            let intervention = Intervention { targets: Vec::new(), actions: vec![a] };
+            let values = vec![Some((4.0 * a).sin())];
+            data.push(&problem, Observation { intervention, values }).expect("an observation");
+        }
+        // One process, whose posterior is normal.
+        let settings = ModelSettings { inference: Default::default(), ..ModelSettings::default() };
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let network = Network::fit(&problem, &data, &Default::default(), &settings, &mut rng).expect("a fit");
+        let [one, other] = [0.9, 0.92].map(|a| Intervention { targets: Vec::new(), actions: vec![a] });
+        let mut drawn: Vec<(f64, f64)> = Vec::new();
+        for seed in 0..100 {
+            let functions = network.draw_functions(40, seed);
+            let [a, b] = [&one, &other].map(|at| network.reward_in_draws(&problem, &functions, at, 1, 1));
+            drawn.extend(a.into_iter().zip(b));
+        }
+        let spread = |value: &dyn Fn(&(f64, f64)) -> f64| {
+            let mean = drawn.iter().map(value).sum::<f64>() / drawn.len() as f64;
+            (
+                mean,
+                (drawn.iter().map(|pair| (value(pair) - mean).powi(2)).sum::<f64>() / drawn.len() as f64)
+                    .sqrt(),
+            )
+        };
+        let (mean, deviation) = spread(&|pair| pair.0);
+        let exact = network.reward_draws(&problem, &one, 3);
+        let expected = exact.iter().sum::<f64>() / exact.len() as f64;
+        let wide = (exact.iter().map(|y| (y - expected).powi(2)).sum::<f64>() / exact.len() as f64).sqrt();
+        assert!(deviation > 0.02, "the test says nothing where all is known: {deviation}");
+        assert!((mean - expected).abs() < 0.1 * deviation, "{mean} {expected}");
+        assert!((deviation / wide - 1.0).abs() < 0.1, "{deviation} {wide}");
+        let (_, apart) = spread(&|pair| pair.0 - pair.1);
+        assert!(apart < 0.3 * deviation, "{apart} {deviation}");
+    }
+}

@@ -235,3 +235,111 @@ fn candidates(
     };
     choices.into_iter().map(of_choice).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::strategy::Memory;
+    use crate::{Data, Noise, Observation};
+
+    fn problem() -> Problem {
+        Problem::builder("hill")
+            .action("a", [0.0, 1.0])
+            .node("x", |n| n.actions(["a"]).noise(Noise::Gaussian(0.05)))
+            .node("y", |n| n.parents(["x"]).noise(Noise::Gaussian(0.05)))
+            .maximize("y")
+            .build()
+            .expect("a problem")
+    }
+
+    fn at(a: f64) -> Intervention {
+        Intervention { targets: Vec::new(), actions: vec![a] }
+    }
+
+    /// Trials at these actions of `y = 1 - 4 (a - 0.6)²` with a little noise that is the same every time.
+    fn data(problem: &Problem, actions: impl Iterator<Item = f64>) -> Data {
+        let mut data = Data::new();
+        for (i, a) in actions.enumerate() {
+            let noise = |k: usize| 0.05 * (1.7 * (2 * i + k) as f64).sin();
+            let x = a + noise(0);
+            let y = 1.0 - 4.0 * (x - 0.6).powi(2) + noise(1);
+            let observation = Observation { intervention: at(a), values: vec![Some(x), Some(y)] };
+            data.push(problem, observation).expect("an observation");
+        }
+        data
+    }
+
+    /// What is tried instead of the action `usual`, which was also the last suggestion.
+    fn instead(data: &Data, usual: f64, mut excursions: Excursions) -> (Option<f64>, Excursions) {
+        let problem = problem();
+        let memory = Memory { last: Some(at(usual)), ..Memory::default() };
+        let context = Context { problem: &problem, data, pending: &[], failed: &[], memory: &memory };
+        let mcbo = Mcbo::default();
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let (network, _) = context.fit(&mcbo.model, &mut rng).expect("a fit");
+        let choice = Choice { targets: Vec::new(), actions: vec![0] };
+        let found = [Candidate { choice, point: vec![usual], value: 0.0, intervention: at(usual) }];
+        let excursion = mcbo.excursion(&context, &network, &found, &mut excursions, 7);
+        (excursion.map(|candidate| candidate.intervention.actions[0]), excursions)
+    }
+
+    #[test]
+    fn what_repeats_itself_gives_way_to_what_is_not_known() {
+        let problem = problem();
+        // Thirty trials at one place and two near it: little is known of the rest, and there is much to gain.
+        let stuck = data(&problem, (0..30).map(|_| 0.2).chain([0.15, 0.25, 0.1, 0.3, 0.2]));
+        let (tried, excursions) = instead(&stuck, 0.2, Excursions::default());
+        assert!(tried.is_some_and(|a| a > 0.3), "{tried:?}");
+        assert!(excursions.expected_cost.is_some());
+        // Between two comparisons nothing is tried.
+        let between = data(&problem, (0..31).map(|_| 0.2).chain([0.15, 0.25, 0.1, 0.3, 0.2]));
+        assert_eq!(instead(&between, 0.2, Excursions::default()).0, None);
+    }
+
+    #[test]
+    fn what_is_known_to_be_best_stays() {
+        let known = data(&problem(), (0..60).map(|i| f64::from(i) / 59.0));
+        let (tried, _) = instead(&known, 0.6, Excursions::default());
+        assert!(tried.is_none_or(|a| (a - 0.6).abs() < 0.1), "{tried:?}");
+    }
+
+    #[test]
+    fn an_excursion_that_cost_much_more_than_expected_makes_the_next_less_hopeful() {
+        let known = data(&problem(), (0..60).map(|i| f64::from(i) / 59.0));
+        // The action 0 earns -0.44 where 1 is possible.
+        let hopeful = |cost: f64| Excursions { expected_cost: Some(cost), too_hopeful: 1 };
+        assert_eq!(instead(&known, 0.0, hopeful(0.2)).1.too_hopeful, 2);
+        assert_eq!(instead(&known, 0.0, hopeful(1.2)).1.too_hopeful, 0);
+    }
+
+    #[test]
+    fn what_earns_less_and_gains_nothing_is_wasted() {
+        // Off the rounds of comparison, and still replaced: everything is known, and 0.1 is not good.
+        let known = data(&problem(), (0..61).map(|i| f64::from(i) / 60.0));
+        let (tried, _) = instead(&known, 0.1, Excursions::default());
+        assert!(tried.is_some_and(|a| (a - 0.6).abs() < 0.1), "{tried:?}");
+    }
+
+    #[test]
+    fn the_luckiest_draws_are_cut() {
+        let problem = problem();
+        let data = data(&problem, (0..10).map(|i| f64::from(i) / 9.0));
+        let memory = Memory::default();
+        let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let (network, _) = context.fit(&Mcbo::default().model, &mut rng).expect("a fit");
+        let comparison = Comparison::new(&context, &network, Excursions::default(), 1, 1);
+        let best = vec![0.0; 40];
+        let mut rewards = vec![-1.0; 40];
+        (rewards[3], rewards[7]) = (1e6, 5.0);
+        assert_eq!(comparison.gain(&rewards, &best), 0.0);
+        rewards[9] = 2.0;
+        rewards[11] = 1.0;
+        // Three of forty lie above the 95 % quantile, which is the third largest.
+        assert!((comparison.gain(&rewards, &best) - (3.0 * 2.0 + 1.0) / 40.0).abs() < 1e-12);
+        assert_eq!(comparison.rounds, 10.0);
+    }
+}

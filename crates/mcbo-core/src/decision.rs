@@ -203,3 +203,73 @@ impl Intervention {
             })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem() -> Problem {
+        Problem::builder("p")
+            .action("a", [-1.0, 3.0])
+            .action_with_neutral("switch", [1.0, 2.0], 0.0)
+            .node("v", |n| n.dim(2).hard_each([[0.0, 10.0], [-0.1, 0.2]]).actions(["a"]))
+            .node("z", |n| n.parents(["v"]).actions(["switch"]).hard([5.0, 6.0]))
+            .node("y", |n| n.parents(["v", "z"]))
+            .maximize("y")
+            .build()
+            .expect("a problem")
+    }
+
+    fn space(targets: &[usize], actions: &[usize]) -> DecisionSpace {
+        DecisionSpace::new(&problem(), &Choice { targets: targets.to_vec(), actions: actions.to_vec() })
+    }
+
+    #[test]
+    fn points_stand_for_interventions_and_back() {
+        let (problem, space) = (problem(), space(&[0, 1], &[0, 1]));
+        let point = [0.25, 0.5, 0.75, 0.125, 0.5];
+        let intervention = space.intervention(&problem, &point);
+        assert_eq!(intervention.targets[0], (0, vec![2.5, -0.1 + 0.5 * (0.2 - -0.1)]));
+        assert_eq!((&intervention.targets[1], &intervention.actions), (&(1, vec![5.75]), &vec![-0.5, 1.5]));
+        for (back, unit) in space.point(&intervention).into_iter().zip(point) {
+            assert!((back - unit).abs() < 1e-15);
+        }
+        assert_eq!(Choice::of(&problem, &intervention), *space.choice());
+        // Both ends are met exactly, and numbers behind the variables do not count.
+        let ends = space.intervention(&problem, &[0.0, 1.0, 1.0, 0.0, 1.0, 7.0]);
+        assert_eq!(ends.targets, [(0, vec![0.0, 0.2]), (1, vec![6.0])]);
+        assert_eq!(ends.actions, [-1.0, 2.0]);
+    }
+
+    #[test]
+    fn what_is_not_decided_is_neutral() {
+        let problem = problem();
+        let intervention = space(&[1], &[]).intervention(&problem, &[0.5]);
+        assert_eq!(intervention.actions, problem.neutral_intervention().actions);
+        // A neutral value outside the range has no place in the box, but one beside it.
+        let all = DecisionSpace::of_targets(&problem, vec![]);
+        assert_eq!(all.choice().actions, [0, 1]);
+        assert_eq!(all.units(&problem.neutral_intervention()).collect::<Vec<_>>(), [0.25, -1.0]);
+        assert_eq!(all.point(&problem.neutral_intervention()), [0.25, 0.0]);
+        assert_eq!(all.values(&problem.neutral_intervention()), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn carried_over_values_keep_their_variables() {
+        let (problem, small, large) = (problem(), space(&[1], &[1]), space(&[0, 1], &[0, 1]));
+        assert_eq!(large.carry_over(&problem, &small, &[0.3, 0.9]), [0.5, 0.5, 0.3, 0.25, 0.9]);
+        assert_eq!(small.carry_over(&problem, &large, &[0.1, 0.2, 0.3, 0.4, 0.6]), [0.3, 0.6]);
+    }
+
+    #[test]
+    fn interventions_belong_to_choices_and_are_close_or_not() {
+        let (problem, space) = (problem(), space(&[1], &[1]));
+        let one = space.intervention(&problem, &[0.5, 0.5]);
+        let neutral = problem.neutral_intervention();
+        assert!(space.choice().includes(&problem, &one) && !space.choice().includes(&problem, &neutral));
+        assert!(Choice::default().includes(&problem, &neutral) && neutral.is_neutral(&problem));
+        let moved = |by: f64| space.intervention(&problem, &[0.5 + by, 0.5 - by]);
+        assert!(one.is_close(&problem, &moved(0.0009)) && !one.is_close(&problem, &moved(0.0011)));
+        assert!(!one.is_close(&problem, &neutral));
+    }
+}

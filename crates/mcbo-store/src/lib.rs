@@ -31,10 +31,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// The helpers of the tests outside speak of the crate by its name.
+#[cfg(test)]
+extern crate self as mcbo_store;
+
 mod address;
 mod database;
 mod error;
 mod event;
+#[cfg(test)]
+mod faults;
 mod fold;
 mod log;
 mod schema;

@@ -56,7 +56,7 @@ pub(crate) struct Shared {
 /// All calls block. Inside an asynchronous runtime they belong in its blocking threads (`spawn_blocking` of tokio).
 #[derive(Clone)]
 pub struct Store {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl std::fmt::Debug for Store {
@@ -114,12 +114,6 @@ impl Store {
         transaction.execute("UPDATE studies SET changed = changed", &[])?;
         // Dropped without a commit: nothing has happened.
         Ok(())
-    }
-
-    /// For tests of this crate: a later statement fails, before or after the database has done it.
-    #[doc(hidden)]
-    pub fn fail_after(&self, statements: u32, late: bool) {
-        self.shared.database.fail_after(statements, late);
     }
 
     /// Makes a study from the text of a problem file.

@@ -3,7 +3,7 @@
 mod table;
 
 use anyhow::Result;
-use mcbo_store::{Known, Row, StoreError};
+use mcbo_store::{Duplicates, Row, StoreError};
 
 use crate::cli::Add;
 use crate::exit::ExitCode;
@@ -52,9 +52,9 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
         .into());
     }
     let known = match (arguments.again, arguments.only_new) {
-        (true, _) => Known::Take,
-        (_, true) => Known::Skip,
-        _ => Known::Refuse,
+        (true, _) => Duplicates::Take,
+        (_, true) => Duplicates::Skip,
+        _ => Duplicates::Refuse,
     };
     let added = match study.add_with(&good, known) {
         Err(StoreError::KnownRows(places)) => return Err(known_already(file, &lines, &places).into()),

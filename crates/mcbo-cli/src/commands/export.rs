@@ -90,7 +90,7 @@ fn document(study: &mut StoredStudy) -> Result<Value> {
     let problem = state.problem();
     let trials: Vec<Value> = trials
         .iter()
-        .map(|StoredTrial { trial, missing, record }| {
+        .map(|StoredTrial { trial, missing, record, .. }| {
             let mut object = json::trial(problem, trial, record.reason.as_deref());
             if let Value::Object(object) = &mut object {
                 object.insert("missing".into(), missing.clone().into());

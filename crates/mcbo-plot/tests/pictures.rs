@@ -36,7 +36,7 @@ fn checked(study: &Study) -> Vec<Picture> {
     let advice = study.recommend().expect("a recommendation");
     let mut all = pictures(study, Some(&advice));
     all.extend(pictures(study, None));
-    for Picture { name, title, svg } in &all {
+    for Picture { name, title, svg, .. } in &all {
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}: {svg}");
         assert!(!title.is_empty());
         Tree::from_str(svg, &Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"));

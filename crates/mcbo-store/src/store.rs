@@ -27,6 +27,7 @@ pub struct Options {
 
 /// A line of the list of studies.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// The study's name.
     pub name: String,

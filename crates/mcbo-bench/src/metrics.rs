@@ -122,6 +122,7 @@ pub enum Curve {
 
 /// How cross-validation chose a width for a task.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Validated {
     /// The width chosen.
     pub beta: f64,

@@ -6,8 +6,8 @@ use std::io;
 use mcbo_core::{Diagnostic, ProblemErrors, StudyError};
 use mcbo_store::StoreError;
 
+use crate::console;
 use crate::exit::ExitCode;
-use crate::talk;
 
 /// Bad usage or bad input: the user can mend it. Exit code 2.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // Errors of the library keep their hint in the same line.
-    talk::error(&format!("{error:#}").replace("; hint: ", "\nhint: "));
+    console::error(&format!("{error:#}").replace("; hint: ", "\nhint: "));
     let bad_input = error.is::<BadInput>()
         || error.is::<BadFile>()
         || error.downcast_ref::<StoreError>().is_some_and(is_bad_input);

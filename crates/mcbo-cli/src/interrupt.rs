@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
 
+use crate::console::Console;
 use crate::exit::ExitCode;
-use crate::talk::Talk;
 
 /// Whether Ctrl-C was pressed, and which program to stop when it is pressed again.
 #[derive(Debug, Clone, Default)]
@@ -20,14 +20,14 @@ impl Interrupt {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn install(talk: &Talk, answer: &'static str) -> Result<Self> {
+    pub fn install(console: &Console, answer: &'static str) -> Result<Self> {
         let interrupt = Self::default();
-        let (shared, talk) = (interrupt.clone(), talk.clone());
+        let (shared, console) = (interrupt.clone(), console.clone());
         let handler = move || {
             if shared.ask() {
                 shared.abort();
             }
-            talk.note(answer);
+            console.note(answer);
         };
         ctrlc::set_handler(handler).context("cannot listen for Ctrl-C")?;
         Ok(interrupt)

@@ -61,10 +61,10 @@ pub fn intervention(problem: &Problem, intervention: &Intervention) -> Value {
 fn predicted(problem: &Problem, forecasts: &[Forecast]) -> Value {
     let mut nodes = Map::new();
     for (node, declared) in problem.nodes().iter().enumerate() {
-        let of: Vec<&Forecast> = forecasts.iter().filter(|forecast| forecast.node == node).collect();
-        if of.len() == declared.dim {
-            let of = of.iter().map(|f| bounds([f.mean, f.lower, f.upper]));
-            nodes.insert(declared.name.clone(), components(problem, node, of));
+        let here: Vec<&Forecast> = forecasts.iter().filter(|forecast| forecast.node == node).collect();
+        if here.len() == declared.dim {
+            let bounds = here.iter().map(|f| bounds([f.mean, f.lower, f.upper]));
+            nodes.insert(declared.name.clone(), components(problem, node, bounds));
         }
     }
     nodes.into()
@@ -74,11 +74,11 @@ fn predicted(problem: &Problem, forecasts: &[Forecast]) -> Value {
 fn optimistic(problem: &Problem, named: &[(String, f64)]) -> Value {
     let mut nodes = Map::new();
     for (node, declared) in problem.nodes().iter().enumerate() {
-        let of = |component: usize| {
+        let value = |component: usize| {
             let name = slot_name(problem, node, component);
             named.iter().find(|(other, _)| *other == name).map(|(_, value)| Value::from(*value))
         };
-        if let Some(values) = (0..declared.dim).map(of).collect::<Option<Vec<Value>>>() {
+        if let Some(values) = (0..declared.dim).map(value).collect::<Option<Vec<Value>>>() {
             nodes.insert(declared.name.clone(), components(problem, node, values.into_iter()));
         }
     }
@@ -108,8 +108,11 @@ pub fn suggestion(problem: &Problem, trial: usize, suggestion: &Suggestion) -> M
 
 /// Measured values by node name, `null` where not measured.
 fn values(problem: &Problem, values: &[Option<f64>]) -> Value {
-    let of = |node: usize| components(problem, node, values[problem.slot(node)].iter().map(|&v| v.into()));
-    let all = problem.nodes().iter().enumerate().map(|(node, declared)| (declared.name.clone(), of(node)));
+    let measured = |node: usize| values[problem.slot(node)].iter().map(|&value| value.into());
+    let entry = |(node, declared): (usize, &mcbo_core::Node)| {
+        (declared.name.clone(), components(problem, node, measured(node)))
+    };
+    let all = problem.nodes().iter().enumerate().map(entry);
     all.collect::<Map<_, _>>().into()
 }
 

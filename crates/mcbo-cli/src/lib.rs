@@ -2,6 +2,8 @@
 
 mod cli;
 mod commands;
+mod console;
+mod describe;
 mod exit;
 mod failure;
 mod interrupt;
@@ -13,9 +15,7 @@ mod show;
 mod store;
 mod strategies;
 mod table;
-mod talk;
-mod when;
-mod words;
+mod timestamp;
 
 use std::ffi::OsString;
 

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use mcbo_core::{Certificate, Direction, Forecast, Intervention, Problem};
 
+use crate::console::{BOLD, DIM, styled};
+use crate::describe::{self, Lever};
 use crate::number::{Format, plain, range};
 use crate::table::{Align, Table, paragraph};
-use crate::talk::{BOLD, DIM, styled};
-use crate::words::{self, Lever};
 
 /// The heading of bounds on expected values. They are not of single outcomes.
 pub const BOUNDS: &str = "its 90 % bounds";
@@ -52,7 +52,7 @@ pub fn forecasts(
     }
     table.write(out, width)?;
     let single =
-        if words::is_noisy(problem) { "; a single outcome scatters around it by its noise" } else { "" };
+        if describe::is_noisy(problem) { "; a single outcome scatters around it by its noise" } else { "" };
     paragraph(
         out,
         &format!("The expected value lies within its bounds with a probability of 90 %{single}."),
@@ -82,7 +82,7 @@ pub fn certificate(
         Direction::Maximize => ("more", "least"),
         Direction::Minimize => ("less", "most"),
     };
-    let (node, band) = (words::reward_name(problem), plain(certificate.width));
+    let (node, band) = (describe::reward_name(problem), plain(certificate.width));
     let (upper, lower, gap) =
         (value(certificate.upper), value(certificate.lower), format.show(certificate.gap()));
     writeln!(out, "{}", styled(BOLD, "What may be left to gain"))?;

@@ -6,7 +6,7 @@ use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, TableStyle, Width,
 };
 
-use crate::talk::{BOLD, DIM, styled};
+use crate::console::{BOLD, DIM, styled};
 
 /// Width of a table that goes to a file or a pipe.
 const PIPED: usize = 100;

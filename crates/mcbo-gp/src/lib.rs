@@ -4,6 +4,9 @@
 //! Everything here works in scaled units (inputs about [0, 1], outputs standardised); the caller scales. Nothing here
 //! reads a clock, does IO or holds global state, and every random number comes from the caller's generator.
 
+// No IO, no clock, no global state: see `clippy.toml`.
+#![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod data;
 mod error;
 mod evidence;

@@ -194,13 +194,16 @@ fn keys(points: &[Point], advice: Option<[f64; 3]>) -> Vec<Key> {
     if advice.is_some() {
         keys.push(Key::new(Swatch::LineBand, ADVICE, "expected of the recommendation"));
     }
-    let without =
-        |failed: bool| points.iter().any(|p| p.reward.is_none() && (p.state == TrialState::Failed) == failed);
-    if without(true) {
-        keys.push(Key::new(Swatch::Point, Style { marker: Marker::Cross, ..CHOSEN }, "failed"));
+    // In the colour of the first of them: colours say who chose a trial.
+    let without = |failed: bool| {
+        let found = points.iter().find(|p| p.reward.is_none() && (p.state == TrialState::Failed) == failed);
+        found.map(|point| style(point.origin))
+    };
+    if let Some(style) = without(true) {
+        keys.push(Key::new(Swatch::Point, Style { marker: Marker::Cross, ..style }, "failed"));
     }
-    if without(false) {
-        keys.push(Key::new(Swatch::Ring, CHOSEN, "under way, or reward not measured"));
+    if let Some(style) = without(false) {
+        keys.push(Key::new(Swatch::Ring, style, "under way, or reward not measured"));
     }
     keys
 }

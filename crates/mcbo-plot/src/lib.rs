@@ -39,6 +39,7 @@ pub use parallel::parallel;
 
 /// A picture as SVG text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Picture {
     /// A name for files, such as `mechanism-yield`.
     pub name: String,

@@ -3,19 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcbo_core::{Intervention, Problem, Trial, TrialState};
-use mcbo_store::{Row, Store, StoredStudy, StoredTrial, StrategyOptions};
+use mcbo_core::{Intervention, Problem, TrialState};
+use mcbo_store::{MemoryStudy, Row, Store, StoredStudy, StoredTrial, StrategyOptions};
 
 use crate::convert::Named;
 use crate::errors::Fault;
-use crate::memory::{InMemory, Record};
-use crate::strategy::Known;
-
-/// A trial with what is known of it.
-pub struct Told {
-    pub trial: Trial,
-    pub record: Record,
-}
+use crate::strategy::StrategyRegistry;
 
 /// Where a study stands.
 pub struct Counts {
@@ -29,7 +22,7 @@ pub struct Counts {
 
 /// A study in memory or in a store.
 pub enum Backend {
-    Memory(Box<InMemory>),
+    Memory(Box<MemoryStudy>),
     /// The process that opened it belongs to it: a connection does not survive a fork.
     Stored {
         study: Box<StoredStudy>,
@@ -37,25 +30,9 @@ pub enum Backend {
     },
 }
 
-/// Opens a study by name, and tells its settings.
-pub fn open(url: &str, name: &str, known: Known) -> Result<StoredStudy, Fault> {
-    Ok(Store::open(url)?.with_strategies(known).open_study(name)?)
-}
-
-fn of_store(stored: StoredTrial) -> Told {
-    let record = Record {
-        worker: stored.record.worker,
-        asked: stored.record.asked,
-        lease_until: stored.record.lease_until,
-        told: stored.record.told,
-        reason: stored.record.reason,
-        took_seconds: stored.record.took_seconds,
-    };
-    Told { trial: stored.trial, record }
-}
-
-fn of_memory(memory: &InMemory, number: usize) -> Told {
-    Told { trial: memory.study.trials()[number - 1].clone(), record: memory.records[number - 1].clone() }
+/// Opens a study by name.
+pub fn open(url: &str, name: &str, strategies: StrategyRegistry) -> Result<StoredStudy, Fault> {
+    Ok(Store::open(url)?.with_strategies(strategies).open_study(name)?)
 }
 
 impl Backend {
@@ -65,120 +42,106 @@ impl Backend {
     }
 
     /// Trials for a worker.
-    pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<Told>, Fault> {
-        match self {
-            Self::Memory(memory) => {
-                Ok(memory.ask(worker, count)?.into_iter().map(|number| of_memory(memory, number)).collect())
-            }
-            Self::Stored { study, .. } => Ok(study.ask(worker, count)?.into_iter().map(of_store).collect()),
-        }
+    pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, Fault> {
+        Ok(match self {
+            Self::Memory(study) => study.ask(worker, count)?,
+            Self::Stored { study, .. } => study.ask(worker, count)?,
+        })
     }
 
     /// Puts a trial of the caller's own choice under way.
-    pub fn enqueue(&mut self, worker: Option<&str>, intervention: Intervention) -> Result<Told, Fault> {
-        match self {
-            Self::Memory(memory) => {
-                let number = memory.enqueue(worker, intervention)?;
-                Ok(of_memory(memory, number))
-            }
-            Self::Stored { study, .. } => Ok(of_store(study.enqueue(worker, intervention)?)),
-        }
+    pub fn enqueue(
+        &mut self,
+        worker: Option<&str>,
+        intervention: Intervention,
+    ) -> Result<StoredTrial, Fault> {
+        Ok(match self {
+            Self::Memory(study) => study.enqueue(worker, intervention)?,
+            Self::Stored { study, .. } => study.enqueue(worker, intervention)?,
+        })
     }
 
     /// Takes values of a trial.
     pub fn tell(&mut self, number: usize, values: &Named, worker: Option<&str>) -> Result<(), Fault> {
+        let values: Vec<(&str, Vec<f64>)> =
+            values.iter().map(|(name, values)| (name.as_str(), values.clone())).collect();
         match self {
-            Self::Memory(memory) => memory.tell(number, values),
-            Self::Stored { study, .. } => {
-                let values: Vec<(&str, Vec<f64>)> =
-                    values.iter().map(|(name, values)| (name.as_str(), values.clone())).collect();
-                Ok(study.tell(number, &values, worker)?)
-            }
-        }
+            Self::Memory(study) => study.tell(number, &values, worker),
+            Self::Stored { study, .. } => study.tell(number, &values, worker),
+        }?;
+        Ok(())
     }
 
     /// Marks a trial as failed.
     pub fn fail(&mut self, number: usize, reason: &str) -> Result<(), Fault> {
         match self {
-            Self::Memory(memory) => memory.fail(number, reason),
-            Self::Stored { study, .. } => Ok(study.fail(number, reason)?),
-        }
+            Self::Memory(study) => study.fail(number, reason),
+            Self::Stored { study, .. } => study.fail(number, reason),
+        }?;
+        Ok(())
     }
 
     /// Adds rows.
     pub fn add(&mut self, rows: &[Row]) -> Result<(), Fault> {
         match self {
-            Self::Memory(memory) => memory.add(rows),
-            Self::Stored { study, .. } => Ok(study.add(rows)?),
-        }
+            Self::Memory(study) => study.add(rows),
+            Self::Stored { study, .. } => study.add(rows),
+        }?;
+        Ok(())
     }
 
     /// One trial.
-    pub fn trial(&mut self, number: usize) -> Result<Told, Fault> {
-        let unknown = |last| mcbo_core::StudyError::UnknownTrial { number, last };
-        match self {
-            Self::Memory(memory) if (1..=memory.records.len()).contains(&number) => {
-                Ok(of_memory(memory, number))
-            }
-            Self::Memory(memory) => Err(unknown(memory.records.len()).into()),
-            Self::Stored { study, .. } => {
-                let mut all = study.trials()?;
-                match number.checked_sub(1).filter(|&place| place < all.len()) {
-                    Some(place) => Ok(of_store(all.swap_remove(place))),
-                    None => Err(unknown(all.len()).into()),
-                }
-            }
-        }
+    pub fn trial(&mut self, number: usize) -> Result<StoredTrial, Fault> {
+        Ok(match self {
+            Self::Memory(study) => study.trial(number)?,
+            Self::Stored { study, .. } => study.trial(number)?,
+        })
     }
 
     /// All trials.
-    pub fn trials(&mut self) -> Result<Vec<Told>, Fault> {
-        match self {
-            Self::Memory(memory) => {
-                Ok((1..=memory.records.len()).map(|number| of_memory(memory, number)).collect())
-            }
-            Self::Stored { study, .. } => Ok(study.trials()?.into_iter().map(of_store).collect()),
-        }
+    pub fn trials(&mut self) -> Result<Vec<StoredTrial>, Fault> {
+        Ok(match self {
+            Self::Memory(study) => study.trials(),
+            Self::Stored { study, .. } => study.trials()?,
+        })
     }
 
     /// The study as it stands, in memory.
     pub fn study(&mut self) -> Result<mcbo_core::Study, Fault> {
-        match self {
-            Self::Memory(memory) => Ok(memory.study.clone()),
-            Self::Stored { study, .. } => Ok(study.study()?),
-        }
+        Ok(match self {
+            Self::Memory(study) => study.study().clone(),
+            Self::Stored { study, .. } => study.study()?,
+        })
     }
 
     /// Goes on with another problem.
     pub fn change_problem(&mut self, text: &str) -> Result<(), Fault> {
         match self {
-            Self::Memory(memory) => memory.change_problem(text),
-            Self::Stored { study, .. } => Ok(study.change_problem(text)?),
-        }
+            Self::Memory(study) => study.change_problem(text),
+            Self::Stored { study, .. } => study.change_problem(text),
+        }?;
+        Ok(())
     }
 
     /// The problem in force.
     pub fn problem(&mut self) -> Result<Arc<Problem>, Fault> {
-        match self {
-            Self::Memory(memory) => Ok(memory.study.problem().clone()),
-            Self::Stored { study, .. } => Ok(study.problem()?),
-        }
+        Ok(match self {
+            Self::Memory(study) => study.problem().clone(),
+            Self::Stored { study, .. } => study.problem()?,
+        })
     }
 
     /// How many trials there are.
     pub fn counts(&mut self) -> Result<Counts, Fault> {
         match self {
-            Self::Memory(memory) => {
-                let of = |state| memory.study.trials().iter().filter(|trial| trial.state == state).count();
-                Ok(Counts {
-                    trials: memory.records.len(),
-                    pending: of(TrialState::Pending),
-                    complete: of(TrialState::Complete),
-                    failed: of(TrialState::Failed),
-                    created: memory.created,
-                    changed: memory.changed,
-                })
-            }
+            Self::Memory(study) => Ok(Counts {
+                trials: study.study().trials().len(),
+                pending: study.count(TrialState::Pending),
+                complete: study.count(TrialState::Complete),
+                failed: study.count(TrialState::Failed),
+                created: study.created(),
+                changed: study.changed(),
+            }),
             Self::Stored { study, .. } => {
                 let status = study.status()?;
                 Ok(Counts {

@@ -8,7 +8,7 @@ use crate::convert::{forecasts, parts};
 use crate::errors::{Fault, data_error};
 
 /// A recommendation with what bounds it.
-pub struct Found {
+pub struct Best {
     recommendation: Recommendation,
     certificate: Option<Certificate>,
 }
@@ -23,16 +23,16 @@ pub fn criterion(by: &str) -> PyResult<Criterion> {
 }
 
 /// Looks for it.
-pub fn find(study: &Study, criterion: Criterion, width: Option<f64>) -> Result<Found, Fault> {
+pub fn find(study: &Study, criterion: Criterion, width: Option<f64>) -> Result<Best, Fault> {
     let recommendation = study.recommend_by(criterion)?;
     let certificate = width.map(|width| study.certify(&recommendation, width));
-    Ok(Found { recommendation, certificate })
+    Ok(Best { recommendation, certificate })
 }
 
 /// Tells it.
-pub fn dict<'py>(py: Python<'py>, study: &Study, found: &Found) -> PyResult<Bound<'py, PyDict>> {
+pub fn dict<'py>(py: Python<'py>, study: &Study, best: &Best) -> PyResult<Bound<'py, PyDict>> {
     let problem = study.problem();
-    let Found { recommendation, certificate } = found;
+    let Best { recommendation, certificate } = best;
     let dict = PyDict::new(py);
     dict.set_item("intervention", parts(py, problem, &recommendation.intervention)?)?;
     dict.set_item("predicted", forecasts(py, problem, &recommendation.predicted)?)?;

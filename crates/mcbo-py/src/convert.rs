@@ -177,10 +177,10 @@ pub fn forecasts<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (node, declared) in problem.nodes().iter().enumerate() {
-        let of = forecasts.iter().filter(|forecast| forecast.node == node);
-        let of: Vec<(f64, f64, f64)> = of.map(|f| (f.mean, f.lower, f.upper)).collect();
-        if of.len() == declared.dim {
-            dict.set_item(&declared.name, components(py, problem, node, &of)?)?;
+        let here = forecasts.iter().filter(|forecast| forecast.node == node);
+        let bounds: Vec<(f64, f64, f64)> = here.map(|f| (f.mean, f.lower, f.upper)).collect();
+        if bounds.len() == declared.dim {
+            dict.set_item(&declared.name, components(py, problem, node, &bounds)?)?;
         }
     }
     Ok(dict)

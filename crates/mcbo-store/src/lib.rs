@@ -31,12 +31,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// The helpers of the tests outside speak of the crate by its name.
+#[cfg(test)]
+extern crate self as mcbo_store;
+
 mod address;
 mod database;
 mod error;
 mod event;
+#[cfg(test)]
+mod faults;
 mod fold;
+mod ledger;
 mod log;
+mod memory;
 mod schema;
 mod store;
 mod strategies;
@@ -45,9 +53,10 @@ mod view;
 
 pub use error::{RowError, RowFault, StoreError};
 pub use event::Row;
-pub use fold::Record;
+pub use ledger::{Duplicates, LEASE, Record};
 pub use mcbo_core::StrategyOptions;
+pub use memory::MemoryStudy;
 pub use store::{Options, Store, Summary};
 pub use strategies::{Library, Strategies};
-pub use study::{Known, LEASE, StoredStudy};
+pub use study::StoredStudy;
 pub use view::{Entry, Outcome, Recomputed, Status, StoredTrial};

@@ -7,23 +7,9 @@ use crate::address::Backend;
 use crate::database::{Transaction, Value};
 use crate::event::Event;
 use crate::fold::Fold;
+use crate::ledger::Change;
 use crate::study::StoredStudy;
 use crate::view::Entry;
-
-/// A change under way: the state with it, and the events that made it.
-pub(crate) struct Change<'a> {
-    pub fold: &'a mut Fold,
-    pub at: i64,
-    events: Vec<Event>,
-}
-
-impl Change<'_> {
-    /// Notes an event whose effect is in the state.
-    pub fn note(&mut self, event: Event) {
-        self.fold.advance(self.at);
-        self.events.push(event);
-    }
-}
 
 impl StoredStudy {
     /// Applies the events that are not in the state yet.
@@ -32,7 +18,7 @@ impl StoredStudy {
         transaction: &mut Transaction<'_>,
         fold: &mut Option<Fold>,
     ) -> Result<(), StoreError> {
-        let seq = fold.as_ref().map_or(0, |fold| fold.seq);
+        let seq = fold.as_ref().map_or(0, |fold| fold.ledger.seq);
         for entry in self.read_events(transaction, seq)? {
             self.apply(fold, entry)?;
         }
@@ -61,7 +47,7 @@ impl StoredStudy {
 
     pub(crate) fn apply(&self, fold: &mut Option<Fold>, entry: Entry) -> Result<(), StoreError> {
         let bad = |reason| self.bad_event(entry.seq, reason);
-        let expected = fold.as_ref().map_or(1, |fold| fold.seq + 1);
+        let expected = fold.as_ref().map_or(1, |fold| fold.ledger.seq + 1);
         if entry.seq != expected {
             return Err(bad(format!("event {expected} is missing before it")));
         }
@@ -92,9 +78,8 @@ impl StoredStudy {
         let mut state = self.fold.take();
         self.catch_up(&mut transaction, &mut state)?;
         let mut fold = state.ok_or_else(|| self.bad_event(1, "the log is empty".into()))?;
-        let first = fold.seq + 1;
-        let mut change = Change { fold: &mut fold, at: (shared.clock)(), events: Vec::new() };
-        // After an error the state may be half changed: it is made anew from the log.
+        let first = fold.ledger.seq + 1;
+        let mut change = Change::new(&mut fold.ledger, (shared.clock)(), self.lease);
         let done = act(&mut change)?;
         let (at, events) = (change.at, change.events);
         if events.is_empty() {
@@ -114,13 +99,13 @@ impl StoredStudy {
                 ],
             )?;
         }
-        let count = |state| Value::Int(fold.count(state) as i64);
+        let count = |state| Value::Int(fold.ledger.count(state) as i64);
         transaction.execute(
             "UPDATE studies SET changed = $2, trials = $3, pending = $4, complete = $5, failed = $6 WHERE id = $1",
             &[
                 Value::Int(self.id),
                 Value::Int(at),
-                Value::Int(fold.records.len() as i64),
+                Value::Int(fold.ledger.records.len() as i64),
                 count(TrialState::Pending),
                 count(TrialState::Complete),
                 count(TrialState::Failed),

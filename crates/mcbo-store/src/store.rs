@@ -27,6 +27,7 @@ pub struct Options {
 
 /// A line of the list of studies.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// The study's name.
     pub name: String,
@@ -56,7 +57,7 @@ pub(crate) struct Shared {
 /// All calls block. Inside an asynchronous runtime they belong in its blocking threads (`spawn_blocking` of tokio).
 #[derive(Clone)]
 pub struct Store {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl std::fmt::Debug for Store {
@@ -114,12 +115,6 @@ impl Store {
         transaction.execute("UPDATE studies SET changed = changed", &[])?;
         // Dropped without a commit: nothing has happened.
         Ok(())
-    }
-
-    /// For tests of this crate: a later statement fails, before or after the database has done it.
-    #[doc(hidden)]
-    pub fn fail_after(&self, statements: u32, late: bool) {
-        self.shared.database.fail_after(statements, late);
     }
 
     /// Makes a study from the text of a problem file.
@@ -224,7 +219,7 @@ impl Store {
 }
 
 /// The system's clock.
-fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,24 +1,16 @@
 //! A study in a store.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use mcbo_core::{
-    DataError, Intervention, Observation, Origin, Problem, Study, Trial, TrialState, values_by_name,
-};
+use mcbo_core::{Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
 
-use crate::event::{Added, Asked, Event, Failed, ProblemChanged, Retried, Row, Told, program};
-use crate::fold::{Fold, Record, asked, proposal};
+use crate::event::{Event, Row, program};
+use crate::fold::Fold;
+use crate::ledger::{Duplicates, LEASE, Ledger, checked};
 use crate::store::Shared;
-use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial, stored};
+use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial};
 use crate::{RowError, StoreError};
-
-/// How long a trial belongs to the worker that asked for it, unless said otherwise.
-pub const LEASE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// The worker of enqueued trials that nobody has yet.
-const QUEUE: &str = "queue";
 
 /// A study in a store. Every call sees what others have written in the meantime; every call that writes is one
 /// transaction, and done when it returns.
@@ -26,7 +18,7 @@ pub struct StoredStudy {
     pub(crate) shared: Arc<Shared>,
     pub(crate) id: i64,
     pub(crate) name: String,
-    lease: Duration,
+    pub(crate) lease: Duration,
     /// The state as of the last call; events that came later are added to it.
     pub(crate) fold: Option<Fold>,
 }
@@ -60,51 +52,7 @@ impl StoredStudy {
     /// # Errors
     /// If no model can be fitted, or the database cannot be written.
     pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
-        let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
-        self.change(|change| {
-            let (at, lease_until) = (change.at, change.at.saturating_add(lease));
-            let mut hand_out = Vec::new();
-            let pending: Vec<usize> = change
-                .fold
-                .study
-                .trials()
-                .iter()
-                .filter(|t| t.state == TrialState::Pending)
-                .map(|t| t.number)
-                .collect();
-            let own = |record: &Record| record.worker.as_deref() == Some(worker);
-            let over = |record: &Record| record.lease_until.is_none_or(|until| until <= at);
-            let of = |fold: &Fold, number: usize| {
-                (own(&fold.records[number - 1]), over(&fold.records[number - 1]))
-            };
-            hand_out.extend(pending.iter().copied().filter(|&number| of(change.fold, number).0));
-            hand_out
-                .extend(pending.iter().copied().filter(|&number| of(change.fold, number) == (false, true)));
-            hand_out.truncate(count);
-            for &trial in &hand_out {
-                if of(change.fold, trial).1 {
-                    let event = Retried { trial, worker: worker.to_owned(), lease_until };
-                    change.fold.hand_over(&event).map_err(|reason| bad_state(trial, reason))?;
-                    change.note(Event::Retried(event));
-                }
-            }
-            while hand_out.len() < count {
-                let start = Instant::now();
-                let trial = change.fold.study.ask()?.number;
-                let event = Asked {
-                    trial,
-                    worker: worker.to_owned(),
-                    lease_until,
-                    took_seconds: start.elapsed().as_secs_f64(),
-                    program: program(),
-                    proposal: proposal(&change.fold.study, trial),
-                };
-                hand_out.push(event.trial);
-                change.fold.records.push(asked(&event, at, change.fold.seq + 1));
-                change.note(Event::Asked(Box::new(event)));
-            }
-            Ok(hand_out.iter().map(|&number| stored(change.fold, number)).collect())
-        })
+        self.change(|change| change.ask(worker, count))
     }
 
     /// Puts a trial of the caller's own choice under way. Without a worker nobody has it, and the next who asks gets it.
@@ -116,22 +64,7 @@ impl StoredStudy {
         worker: Option<&str>,
         intervention: Intervention,
     ) -> Result<StoredTrial, StoreError> {
-        let lease = i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX);
-        self.change(|change| {
-            let lease_until = worker.map_or(change.at, |_| change.at.saturating_add(lease));
-            let trial = change.fold.study.enqueue(intervention)?.number;
-            let event = Asked {
-                trial,
-                worker: worker.unwrap_or(QUEUE).to_owned(),
-                lease_until,
-                took_seconds: 0.0,
-                program: program(),
-                proposal: proposal(&change.fold.study, trial),
-            };
-            change.fold.records.push(asked(&event, change.at, change.fold.seq + 1));
-            change.note(Event::Asked(Box::new(event)));
-            Ok(stored(change.fold, trial))
-        })
+        self.change(|change| change.enqueue(worker, intervention))
     }
 
     /// Takes what a trial gave, by the names of the nodes, all or some of them.
@@ -149,24 +82,7 @@ impl StoredStudy {
         values: &[(&str, Vec<f64>)],
         worker: Option<&str>,
     ) -> Result<(), StoreError> {
-        let mut by_name = BTreeMap::new();
-        for (name, given) in values {
-            if by_name.insert((*name).to_owned(), given.clone()).is_some() {
-                return Err(StoreError::Twice { name: (*name).to_owned() });
-            }
-        }
-        self.change(|change| {
-            if by_name.is_empty() {
-                return Err(StoreError::Study(DataError::Nothing.into()));
-            }
-            let named = by_name.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
-            let arranged =
-                values_by_name(change.fold.study.problem(), named).map_err(mcbo_core::StudyError::from)?;
-            if change.fold.take(trial, arranged, change.at)? {
-                change.note(Event::Told(Told { trial, worker: worker.map(str::to_owned), values: by_name }));
-            }
-            Ok(())
-        })
+        self.change(|change| change.tell(trial, values, worker))
     }
 
     /// Marks a pending trial as one that could not be run. It is not proposed again. Saying so twice is no mistake.
@@ -174,16 +90,7 @@ impl StoredStudy {
     /// # Errors
     /// If there is no such trial, or it has values.
     pub fn fail(&mut self, trial: usize, reason: &str) -> Result<(), StoreError> {
-        self.change(|change| {
-            let known = trial.checked_sub(1).and_then(|place| change.fold.study.trials().get(place));
-            if known.is_some_and(|trial| trial.state == TrialState::Failed) {
-                return Ok(());
-            }
-            change.fold.study.fail(trial)?;
-            change.fold.records[trial - 1].reason = Some(reason.to_owned());
-            change.note(Event::Failed(Failed { trial, reason: reason.to_owned() }));
-            Ok(())
-        })
+        self.change(|change| change.fail(trial, reason))
     }
 
     /// Adds rows that were measured outside the study: all of them, or none.
@@ -191,7 +98,7 @@ impl StoredStudy {
     /// # Errors
     /// Every row that does not fit, with its place.
     pub fn add(&mut self, rows: &[Row]) -> Result<(), StoreError> {
-        self.add_with(rows, Known::Take).map(|_| ())
+        self.add_with(rows, Duplicates::Take).map(|_| ())
     }
 
     /// The same, with a word on rows that the study has already: a trial in which the same was done and the same was
@@ -199,41 +106,8 @@ impl StoredStudy {
     ///
     /// # Errors
     /// As [`Self::add`], and [`StoreError::KnownRows`].
-    pub fn add_with(&mut self, rows: &[Row], known: Known) -> Result<usize, StoreError> {
-        self.change(|change| {
-            let problem = change.fold.study.problem().clone();
-            let (mut good, faults) = checked(&problem, rows);
-            if !faults.is_empty() {
-                return Err(StoreError::Rows(faults));
-            }
-            let mut rows = rows.to_vec();
-            if known != Known::Take {
-                let there = change.fold.study.data().observations();
-                let is_known: Vec<bool> =
-                    good.iter().map(|row| there.iter().any(|old| repeats(row, old))).collect();
-                if known == Known::Refuse && is_known.contains(&true) {
-                    let places =
-                        is_known.iter().enumerate().filter(|(_, known)| **known).map(|(place, _)| place);
-                    return Err(StoreError::KnownRows(places.collect()));
-                }
-                let mut keep = is_known.iter().map(|known| !known);
-                rows.retain(|_| keep.next().unwrap_or(true));
-                let mut keep = is_known.iter().map(|known| !known);
-                good.retain(|_| keep.next().unwrap_or(true));
-            }
-            if rows.is_empty() {
-                return Ok(0);
-            }
-            let explicit =
-                rows.iter().zip(&good).map(|(row, good)| row.clone().explicit(&problem, &good.intervention));
-            let event = Event::Added(Added { rows: explicit.collect() });
-            let count = good.len();
-            for observation in good {
-                change.fold.add(observation, change.at)?;
-            }
-            change.note(event);
-            Ok(count)
-        })
+    pub fn add_with(&mut self, rows: &[Row], duplicates: Duplicates) -> Result<usize, StoreError> {
+        self.change(|change| change.add(rows, duplicates))
     }
 
     /// Every row that [`Self::add`] would refuse, with its place.
@@ -241,7 +115,7 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn check(&mut self, rows: &[Row]) -> Result<Vec<RowError>, StoreError> {
-        Ok(checked(self.current()?.study.problem(), rows).1)
+        Ok(checked(self.ledger()?.study.problem(), rows).1)
     }
 
     /// Goes on with another problem: see [`Study::change_problem`] for what may change. The same text again is no change.
@@ -249,15 +123,15 @@ impl StoredStudy {
     /// # Errors
     /// If the problem has mistakes or does not fit the trials.
     pub fn change_problem(&mut self, problem_toml: &str) -> Result<(), StoreError> {
-        let problem = Problem::from_toml(problem_toml)?;
-        self.change(|change| {
-            if change.fold.problem != problem_toml {
-                change.fold.study.change_problem(problem)?;
-                change.fold.problem = problem_toml.to_owned();
-                change.note(Event::ProblemChanged(ProblemChanged { problem: problem_toml.to_owned() }));
-            }
-            Ok(())
-        })
+        self.change(|change| change.change_problem(problem_toml))
+    }
+
+    /// One trial.
+    ///
+    /// # Errors
+    /// If there is no such trial, or the database cannot be read.
+    pub fn trial(&mut self, number: usize) -> Result<StoredTrial, StoreError> {
+        self.ledger()?.checked_trial(number)
     }
 
     /// All trials, in order.
@@ -265,8 +139,7 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn trials(&mut self) -> Result<Vec<StoredTrial>, StoreError> {
-        let fold = self.current()?;
-        Ok((1..=fold.records.len()).map(|number| stored(fold, number)).collect())
+        Ok(self.ledger()?.trials())
     }
 
     /// The study as it stands, in memory: to look at, to ask for a recommendation, or to go on with outside the store.
@@ -274,7 +147,7 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn study(&mut self) -> Result<Study, StoreError> {
-        Ok(self.current()?.study.clone())
+        Ok(self.ledger()?.study.clone())
     }
 
     /// The problem in force.
@@ -282,7 +155,7 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn problem(&mut self) -> Result<Arc<Problem>, StoreError> {
-        Ok(self.current()?.study.problem().clone())
+        Ok(self.ledger()?.study.problem().clone())
     }
 
     /// The text of the problem file in force.
@@ -290,7 +163,7 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn problem_toml(&mut self) -> Result<String, StoreError> {
-        Ok(self.current()?.problem.clone())
+        Ok(self.ledger()?.problem.clone().unwrap_or_default())
     }
 
     /// Where the study stands.
@@ -299,25 +172,22 @@ impl StoredStudy {
     /// If the database cannot be read.
     pub fn status(&mut self) -> Result<Status, StoreError> {
         let (name, now) = (self.name.clone(), (self.shared.clock)());
-        let fold = self.current()?;
-        let over = |(trial, record): &(&Trial, &Record)| {
-            trial.state == TrialState::Pending && record.lease_until.is_none_or(|until| until <= now)
-        };
+        let Fold { created, created_at, ledger } = self.current()?;
         let partial = |trial: &&Trial| trial.values.iter().flatten().any(Option::is_none);
         Ok(Status {
             name,
-            strategy: fold.created.strategy.clone(),
-            seed: fold.created.seed,
-            initial: fold.created.initial,
-            created: fold.created_at,
-            changed: fold.changed_at,
-            trials: fold.records.len(),
-            pending: fold.count(TrialState::Pending),
-            expired: fold.study.trials().iter().zip(&fold.records).filter(over).count(),
-            complete: fold.count(TrialState::Complete),
-            partial: fold.study.trials().iter().filter(partial).count(),
-            failed: fold.count(TrialState::Failed),
-            best: fold.study.best_trial().map(|(trial, reward)| (trial.number, reward)),
+            strategy: created.strategy.clone(),
+            seed: created.seed,
+            initial: created.initial,
+            created: *created_at,
+            changed: ledger.changed,
+            trials: ledger.records.len(),
+            pending: ledger.count(TrialState::Pending),
+            expired: ledger.in_state(TrialState::Pending).filter(|(_, record)| record.is_over(now)).count(),
+            complete: ledger.count(TrialState::Complete),
+            partial: ledger.study.trials().iter().filter(partial).count(),
+            failed: ledger.count(TrialState::Failed),
+            best: ledger.study.best_trial().map(|(trial, reward)| (trial.number, reward)),
         })
     }
 
@@ -337,9 +207,9 @@ impl StoredStudy {
     /// # Errors
     /// If there is no such trial, or it was added or enqueued from outside.
     pub fn recompute(&mut self, trial: usize) -> Result<Recomputed, StoreError> {
-        let last = self.current()?.records.len();
-        let record = trial.checked_sub(1).and_then(|place| self.current().ok()?.records.get(place).cloned());
-        let record = record.ok_or(mcbo_core::StudyError::UnknownTrial { number: trial, last })?;
+        let records = &self.ledger()?.records;
+        let record = trial.checked_sub(1).and_then(|place| records.get(place).cloned());
+        let record = record.ok_or(StudyError::UnknownTrial { number: trial, last: records.len() })?;
         if record.program.is_none() {
             return Err(StoreError::NotProposed { number: trial });
         }
@@ -361,8 +231,8 @@ impl StoredStudy {
         if event.proposal.suggestion.origin() == Origin::Enqueued {
             return Err(StoreError::NotProposed { number: trial });
         }
-        let number = fold.study.ask()?.number;
-        let again = proposal(&fold.study, number);
+        fold.ledger.study.ask()?;
+        let again = fold.ledger.last_proposal();
         let text = |proposal| {
             serde_json::to_string(proposal).map_err(|error| self.bad_event(entry.seq, error.to_string()))
         };
@@ -372,6 +242,11 @@ impl StoredStudy {
             false => Outcome::OtherProgram { then: event.program.clone(), now: program() },
         };
         Ok(Recomputed { outcome, stored: event.proposal, again })
+    }
+
+    /// The ledger with everything that is in the database.
+    fn ledger(&mut self) -> Result<&Ledger, StoreError> {
+        Ok(&self.current()?.ledger)
     }
 
     /// The state with everything that is in the database.
@@ -384,42 +259,4 @@ impl StoredStudy {
             None => Err(self.bad_event(1, "the log is empty".into())),
         }
     }
-}
-
-/// What to do with rows that a study has already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
-    /// Add them once more: they are repeated measurements.
-    Take,
-    /// Leave them out.
-    Skip,
-    /// Add nothing and say which they are.
-    Refuse,
-}
-
-/// Whether a row says nothing that an observation does not say.
-fn repeats(row: &Observation, old: &Observation) -> bool {
-    // The values of nodes that were set are filled in when a row is taken.
-    let mut values = row.values.iter().zip(&old.values);
-    old.intervention == row.intervention && values.all(|(new, old)| new.is_none() || new == old)
-}
-
-/// Rows that fit the problem, and those that do not.
-fn checked(problem: &Problem, rows: &[Row]) -> (Vec<Observation>, Vec<RowError>) {
-    let (mut good, mut faults) = (Vec::new(), Vec::new());
-    for (index, row) in rows.iter().enumerate() {
-        let checked = row.observation(problem).and_then(|observation| {
-            mcbo_core::Data::new().push(problem, observation.clone())?;
-            Ok(observation)
-        });
-        match checked {
-            Ok(observation) => good.push(observation),
-            Err(fault) => faults.push(RowError { index, fault }),
-        }
-    }
-    (good, faults)
-}
-
-fn bad_state(number: usize, reason: String) -> StoreError {
-    StoreError::Unstorable { number, reason }
 }

@@ -1,12 +1,12 @@
 //! What a study in a store shows of itself.
 
-use mcbo_core::{Proposal, Trial};
+use mcbo_core::{Proposal, StrategyOptions, Trial};
 
-use crate::fold::{Fold, Record};
-use mcbo_core::StrategyOptions;
+use crate::ledger::Record;
 
-/// A trial with what the log says of it.
+/// A trial with what the ledger says of it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StoredTrial {
     /// The trial. It is complete as soon as anything was measured.
     pub trial: Trial,
@@ -18,6 +18,7 @@ pub struct StoredTrial {
 
 /// Where a study stands.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Status {
     /// Its name.
     pub name: String,
@@ -49,6 +50,7 @@ pub struct Status {
 
 /// An event as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Entry {
     /// Its place in the log, from 1.
     pub seq: i64,
@@ -62,6 +64,7 @@ pub struct Entry {
 
 /// A suggestion computed once more.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Recomputed {
     /// How it compares.
     pub outcome: Outcome,
@@ -73,6 +76,7 @@ pub struct Recomputed {
 
 /// How a suggestion that was computed once more compares with the one in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The same to the bit, with predictions, warnings and memory.
     Same,
@@ -85,17 +89,4 @@ pub enum Outcome {
     },
     /// Another, by the same program on the same kind of processor: the log is not what it was then.
     Different,
-}
-
-/// A trial of a state.
-pub(crate) fn stored(fold: &Fold, number: usize) -> StoredTrial {
-    let (trial, record) = (fold.study.trials()[number - 1].clone(), fold.records[number - 1].clone());
-    let problem = fold.study.problem();
-    let without = |node: &usize| match &trial.values {
-        Some(values) => values[problem.slot(*node)].iter().any(Option::is_none),
-        None => true,
-    };
-    let missing =
-        (0..problem.nodes().len()).filter(without).map(|node| problem.nodes()[node].name.clone()).collect();
-    StoredTrial { trial, missing, record }
 }

@@ -1,13 +1,13 @@
-//! What a store must do, on every database: one suite, run on SQLite and on PostgreSQL.
+//! What a store must do, on every database: one suite, run on SQLite and on PostgreSQL. Databases that fail are in `src/faults.rs`.
 
 mod common;
 
-#[path = "conformance/faults.rs"]
-mod faults;
 #[path = "conformance/flow.rs"]
 mod flow;
 #[path = "conformance/mistakes.rs"]
 mod mistakes;
+#[path = "conformance/server.rs"]
+mod server;
 #[path = "conformance/workers.rs"]
 mod workers;
 
@@ -33,8 +33,6 @@ const CHECKS: &[(&str, Check)] = &[
     ("bad_rows", mistakes::bad_rows),
     ("known_rows", mistakes::known_rows),
     ("bad_studies", mistakes::bad_studies),
-    ("failing_statements", faults::failing_statements),
-    ("failing_creation", faults::failing_creation),
 ];
 
 #[test]
@@ -54,5 +52,5 @@ fn postgres() {
         check(&server.fresh());
     }
     eprintln!("postgres: addresses, schemas and a restart");
-    faults::postgres_only(&server);
+    server::only_a_server_can(&server);
 }

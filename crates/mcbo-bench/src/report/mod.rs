@@ -51,6 +51,7 @@ pub struct About {
 
 /// The files of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Written {
     /// The page to open.
     pub report: PathBuf,

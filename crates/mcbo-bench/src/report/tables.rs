@@ -96,8 +96,8 @@ pub(crate) fn metric(view: &View<'_>, coverage: &Coverage, columns: &Columns<'_>
     let heads = columns.heads(view);
     let winners: Vec<Vec<bool>> = (0..heads.len())
         .map(|column| {
-            let of = |(row, series): (usize, &Series)| estimates[row][column].filter(|_| counts(series));
-            best(&contestants.iter().enumerate().map(of).collect::<Vec<_>>(), metric.higher_is_better())
+            let entered = |(row, series): (usize, &Series)| estimates[row][column].filter(|_| counts(series));
+            best(&contestants.iter().enumerate().map(entered).collect::<Vec<_>>(), metric.higher_is_better())
         })
         .collect();
     let mut out = open(&heads, "method");
@@ -149,8 +149,8 @@ pub(crate) fn glance(view: &View<'_>) -> String {
     let mut entered = vec![0; view.field.contestants.len()];
     for task in 0..view.tasks().len() {
         for (place, (metric, _)) in METRICS.iter().enumerate() {
-            let of = |series: &Series| view.estimate(series, task, *metric);
-            let estimates: Vec<_> = view.field.contestants.iter().map(of).collect();
+            let estimate = |series: &Series| view.estimate(series, task, *metric);
+            let estimates: Vec<_> = view.field.contestants.iter().map(estimate).collect();
             for (row, is_best) in best(&estimates, metric.higher_is_better()).into_iter().enumerate() {
                 counts[row][place] += usize::from(is_best);
                 entered[row] += usize::from(place == 0 && estimates[row].is_some());

@@ -36,11 +36,11 @@ impl Trials {
 
     /// Looks at the inputs of the next node.
     pub(super) fn begin(&mut self, draft: &Draft, node: usize) {
-        let of = |(values, actions): (&Vec<f64>, &Vec<f64>)| {
+        let seen = |(values, actions): (&Vec<f64>, &Vec<f64>)| {
             let parents = draft.parents[node].iter().map(|&parent| values[parent]);
             parents.chain(draft.actions[node].iter().map(|&action| actions[action])).collect()
         };
-        self.inputs = self.nodes.iter().zip(&self.actions).map(of).collect();
+        self.inputs = self.nodes.iter().zip(&self.actions).map(seen).collect();
     }
 
     /// Runs the node's mechanism, with noise of this standard deviation.

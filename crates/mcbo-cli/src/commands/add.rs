@@ -3,13 +3,13 @@
 mod table;
 
 use anyhow::Result;
-use mcbo_store::{Known, Row, StoreError};
+use mcbo_store::{Duplicates, Row, StoreError};
 
 use crate::cli::Add;
+use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
-use crate::talk::Talk;
-use crate::{problem, store, words};
+use crate::{describe, problem, store};
 
 use table::Rows;
 
@@ -26,12 +26,12 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     let faults = study.check(&good)?;
     bad.extend(faults.iter().map(|fault| (lines[fault.index], fault.fault.to_string())));
     bad.sort();
-    let talk = Talk::new(arguments.storage.quiet);
+    let console = Console::new(arguments.storage.quiet);
     if !bad.is_empty() && !arguments.skip_bad {
         return Err(refused(file, &bad).into());
     }
     for (line, fault) in &bad {
-        talk.warning(&format!("line {line} is left out: {fault}"));
+        console.warning(&format!("line {line} is left out: {fault}"));
     }
     let mut lines = lines;
     for fault in faults.iter().rev() {
@@ -39,9 +39,9 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
         lines.remove(fault.index);
     }
     if skipped > 0 {
-        talk.note(&format!(
+        console.note(&format!(
             "skipped {} of trials that are pending or have failed",
-            words::count(skipped, "row")
+            describe::count(skipped, "row")
         ));
     }
     if good.is_empty() {
@@ -52,22 +52,22 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
         .into());
     }
     let known = match (arguments.again, arguments.only_new) {
-        (true, _) => Known::Take,
-        (_, true) => Known::Skip,
-        _ => Known::Refuse,
+        (true, _) => Duplicates::Take,
+        (_, true) => Duplicates::Skip,
+        _ => Duplicates::Refuse,
     };
     let added = match study.add_with(&good, known) {
         Err(StoreError::KnownRows(places)) => return Err(known_already(file, &lines, &places).into()),
         added => added?,
     };
-    let name = words::argument(study.name());
-    talk.note(&format!("{} added to study {name}", words::count(added, "row")));
+    let name = describe::argument(study.name());
+    console.note(&format!("{} added to study {name}", describe::count(added, "row")));
     if added < good.len() {
-        talk.note(&format!("{} there already", words::count(good.len() - added, "row")));
+        console.note(&format!("{} there already", describe::count(good.len() - added, "row")));
     }
     let all = study.status()?.complete;
     if all > MANY {
-        talk.warning(&format!(
+        console.warning(&format!(
             "the study has {all} trials; hint: the time for a suggestion grows with their cube, so a few hundred that tell \
              most are better"
         ));
@@ -80,8 +80,11 @@ fn known_already(file: &str, lines: &[u64], places: &[usize]) -> BadInput {
     const SHOWN: usize = 10;
     let shown: Vec<String> = places.iter().take(SHOWN).map(|&place| lines[place].to_string()).collect();
     let more = if places.len() > SHOWN { ", ..." } else { "" };
-    let what =
-        if places.len() == lines.len() { "all rows of it".into() } else { words::count(places.len(), "row") };
+    let what = if places.len() == lines.len() {
+        "all rows of it".into()
+    } else {
+        describe::count(places.len(), "row")
+    };
     BadInput::new(
         format!("the study has {what} already, so none of {file} was added: line {}{more}", shown.join(", ")),
         "--only-new adds the others; --again adds all, as repeated measurements",
@@ -97,7 +100,7 @@ fn refused(file: &str, bad: &[(u64, String)]) -> BadInput {
     if bad.len() > SHOWN {
         lines.push(format!("and {} more", bad.len() - SHOWN));
     }
-    let count = words::count(bad.len(), "bad row");
+    let count = describe::count(bad.len(), "bad row");
     BadInput::new(
         format!("{count}, so none of {file} was added\n{}", lines.join("\n")),
         "mend them, or take the good rows with --skip-bad",

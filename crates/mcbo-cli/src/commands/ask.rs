@@ -3,16 +3,16 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Direction, Origin, Problem, Study, Suggestion, expected_reward};
+use mcbo_core::{Direction, Origin, Problem, StrategyName, Study, Suggestion, expected_reward};
 use mcbo_store::StoredTrial;
 use serde_json::Value;
 
 use crate::cli::Ask;
+use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
 use crate::number::Format;
 use crate::table::{self, paragraph};
-use crate::talk::{BOLD, Talk, styled};
-use crate::{json, show, store, when, words};
+use crate::{describe, json, show, store, timestamp};
 
 /// Hands out experiments and prints them.
 pub fn run(arguments: &Ask) -> Result<ExitCode> {
@@ -21,7 +21,7 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
     let before = study.trials()?;
     let mut trials = super::with_threads(arguments.threads, || Ok(study.ask(&worker, arguments.count)?))?;
     trials.sort_by_key(|trial| trial.trial.number);
-    let talk = Talk::new(arguments.storage.quiet);
+    let console = Console::new(arguments.storage.quiet);
     let state = study.study()?;
     let problem = state.problem();
     for trial in &trials {
@@ -36,8 +36,8 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
         }
         let number = trial.trial.number;
         if let Some(earlier) = before.get(number - 1) {
-            let since = when::relative(earlier.record.asked, when::now());
-            talk.note(&match &earlier.record.worker {
+            let since = timestamp::relative(earlier.record.asked, timestamp::now());
+            console.note(&match &earlier.record.worker {
                 Some(other) if *other != worker => {
                     format!("trial {number} was under way at {other} since {since}, who did not tell it in time")
                 }
@@ -47,7 +47,7 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
             });
         }
         for warning in &suggestion.warnings {
-            talk.warning(&warning.to_string());
+            console.warning(&warning.to_string());
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -58,7 +58,7 @@ fn write(out: &mut impl Write, study: &Study, name: &str, trial: &StoredTrial) -
     let (problem, suggestion, width) = (study.problem(), &trial.trial.suggestion, table::width());
     let number = trial.trial.number;
     writeln!(out, "{}", styled(BOLD, &format!("Trial {number} of {name}")))?;
-    show::levers(out, &words::levers(problem), &suggestion.intervention)?;
+    show::levers(out, &describe::levers(problem), &suggestion.intervention)?;
     writeln!(out)?;
     if !suggestion.predicted.is_empty() {
         show::forecasts(out, problem, &suggestion.predicted, width)?;
@@ -72,7 +72,7 @@ fn write(out: &mut impl Write, study: &Study, name: &str, trial: &StoredTrial) -
         .filter(|(node, _)| suggestion.intervention.target(*node).is_none())
         .map(|(_, node)| format!("{}={}", node.name, vec!["…"; node.dim].join(",")))
         .collect();
-    writeln!(out, "\nMeasured? mcbo tell {} {number} {}", words::argument(name), values.join(" "))
+    writeln!(out, "\nMeasured? mcbo tell {} {number} {}", describe::argument(name), values.join(" "))
 }
 
 /// Why this experiment.
@@ -89,7 +89,7 @@ fn reason(study: &Study, suggestion: &Suggestion) -> String {
         Origin::Enqueued => return "Why: it was asked for by hand.".into(),
         Origin::Strategy | Origin::Added => {}
     }
-    let node = words::reward_name(problem);
+    let node = describe::reward_name(problem);
     let best = study.best_trial();
     let rewards = study.data().rewards(problem).map(|(_, reward)| reward);
     let format = Format::of_values(rewards);
@@ -98,8 +98,9 @@ fn reason(study: &Study, suggestion: &Suggestion) -> String {
         return format!("Why: chosen by {}, which has no model of what happens.", suggestion.strategy);
     };
     let mut text = format!("Why: the model expects {node} = {}", value(expected[0]));
+    let by_mcbo = suggestion.strategy == StrategyName::Mcbo.as_str();
     match (suggestion.acquisition, suggestion.beta) {
-        (Some(acquisition), Some(_)) if suggestion.strategy == "mcbo" && acquisition > expected[0] => {
+        (Some(acquisition), Some(_)) if by_mcbo && acquisition > expected[0] => {
             let reach = match problem.direction() {
                 Direction::Maximize => "as much as",
                 Direction::Minimize => "as little as",
@@ -109,7 +110,7 @@ fn reason(study: &Study, suggestion: &Suggestion) -> String {
                 value(acquisition)
             ));
         }
-        (Some(gain), None) if suggestion.strategy == "mcbo" && gain > 0.0 => text.push_str(&format!(
+        (Some(gain), None) if by_mcbo && gain > 0.0 => text.push_str(&format!(
             " here. Of all interventions it promises to better what would be recommended now the most, by {} on average.",
             format.show(gain)
         )),

@@ -7,17 +7,17 @@ use mcbo_core::{Certificate, Criterion, Recommendation, Study};
 use serde_json::json;
 
 use crate::cli::{Advice, By, Look};
+use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::run::report::Report;
-use crate::talk::Talk;
-use crate::{json, store, table, words};
+use crate::{describe, json, store, table};
 
 /// Fits the model and prints what it recommends.
 pub fn run(arguments: &Look) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
     if study.data().is_empty() {
-        let name = words::argument(&arguments.study);
+        let name = describe::argument(&arguments.study);
         return Err(BadInput::new(
             format!("study {name} has no measurements yet, so there is nothing to recommend"),
             format!("`mcbo ask {name}` says what to measure first"),
@@ -41,9 +41,9 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
         report.write_advice(&mut out, table::width())?;
         out.flush()?;
     }
-    let talk = Talk::new(arguments.storage.quiet);
+    let console = Console::new(arguments.storage.quiet);
     for warning in &recommendation.warnings {
-        talk.warning(&warning.to_string());
+        console.warning(&warning.to_string());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,11 +7,11 @@ use mcbo_core::{ENUMERATION_LIMIT, Node, Problem, enumerate};
 use serde_json::{Value, json};
 
 use crate::cli::Check;
+use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
 use crate::failure::BadFile;
 use crate::table::{self, Align, Table, paragraph};
-use crate::talk::{BOLD, Talk, styled};
-use crate::{json, number, problem, words};
+use crate::{describe, json, number, problem};
 
 mod sets;
 
@@ -38,12 +38,12 @@ pub fn run(arguments: &Check) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     print(&mut out, &problem, table::width())?;
     out.flush()?;
-    let talk = Talk::new(false);
+    let console = Console::new(false);
     for warning in problem.warnings() {
-        talk.warning(&warning.to_string());
+        console.warning(&warning.to_string());
     }
     let file = &arguments.file;
-    talk.note(&match problem.simulator() {
+    console.note(&match problem.simulator() {
         _ if file == problem::STDIN => "\nThe problem is valid.".into(),
         Some(_) => format!("\n{file} is valid. Next: mcbo run {file}"),
         None => {
@@ -100,7 +100,7 @@ fn describe(problem: &Problem) -> Value {
     let set = |set: &sets::TargetSet| json!({ "targets": names(&set.targets, node_name), "minimal": set.minimal, "used": set.used });
     json!({
         "name": problem.name(),
-        "objective": { "node": words::reward_name(problem), "minimize": problem.sign() < 0.0 },
+        "objective": { "node": describe::reward_name(problem), "minimize": problem.sign() < 0.0 },
         "nodes": described.collect::<Vec<_>>(),
         "actions": actions.collect::<Vec<_>>(),
         "sets": sets.listed.iter().map(set).collect::<Vec<_>>(),
@@ -138,11 +138,11 @@ fn or_dash(text: String) -> String {
 
 fn print(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
     let counts = [
-        words::count(problem.nodes().len(), "node"),
-        words::count(problem.actions().len(), "action"),
-        format!("{} that can be set", words::count(problem.settable().len(), "node")),
+        describe::count(problem.nodes().len(), "node"),
+        describe::count(problem.actions().len(), "action"),
+        format!("{} that can be set", describe::count(problem.settable().len(), "node")),
     ];
-    writeln!(out, "{}: {}", styled(BOLD, problem.name()), words::objective(problem))?;
+    writeln!(out, "{}: {}", styled(BOLD, problem.name()), describe::objective(problem))?;
     writeln!(out, "{}\n", counts.join(", "))?;
     print_nodes(out, problem, width)?;
     if !problem.actions().is_empty() {
@@ -173,7 +173,7 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
         let mut row = vec![name, or_dash(parents)];
         row.extend(acting.then(|| or_dash(actions)));
         let reward = if index == problem.reward() { ", reward" } else { "" };
-        row.extend([format!("{}{reward}", kind(node)), words::noise(node.noise)]);
+        row.extend([format!("{}{reward}", kind(node)), describe::noise(node.noise)]);
         row.extend(settable.then(|| {
             let ranges: Vec<String> = node.hard.iter().flatten().map(|range| number::range(*range)).collect();
             let same = ranges.windows(2).all(|pair| pair[0] == pair[1]);
@@ -204,10 +204,10 @@ fn print_sets(out: &mut impl Write, problem: &Problem, width: usize) -> io::Resu
         for set in &sets.listed {
             let minimal = match &set.core {
                 None => "yes".into(),
-                Some(core) => format!("no, same as {}", words::set(problem, core)),
+                Some(core) => format!("no, same as {}", describe::set(problem, core)),
             };
             let used = if set.used { "yes".into() } else { set.why_unused(problem) };
-            table.row([words::set(problem, &set.targets), minimal, used]);
+            table.row([describe::set(problem, &set.targets), minimal, used]);
         }
         if !sets.listed.is_empty() {
             table.write(out, width)?;
@@ -217,7 +217,7 @@ fn print_sets(out: &mut impl Write, problem: &Problem, width: usize) -> io::Resu
         }
     }
     if let Some(limit) = problem.max_interventions() {
-        let most = words::count(limit, "intervention");
+        let most = describe::count(limit, "intervention");
         let text = format!("At most {most} per trial: nodes that are set and actions that are not neutral.");
         paragraph(out, &text, width)?;
     }

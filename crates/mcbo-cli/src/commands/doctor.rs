@@ -8,10 +8,10 @@ use mcbo_store::Store;
 use serde_json::{Value, json};
 
 use crate::cli::Doctor;
+use crate::console::{Console, styled};
 use crate::exit::ExitCode;
 use crate::store;
-use crate::talk::{Talk, styled};
-use crate::{when, words};
+use crate::{describe, timestamp};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn run(arguments: &Doctor) -> Result<ExitCode> {
     }
     let bad = findings.iter().filter(|finding| finding.grade == Grade::Bad).count();
     if bad > 0 {
-        Talk::new(arguments.storage.quiet).note(&format!("{} found", words::count(bad, "problem")));
+        Console::new(arguments.storage.quiet).note(&format!("{} found", describe::count(bad, "problem")));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
@@ -80,7 +80,7 @@ fn threads() -> Finding {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let used = rayon::current_num_threads();
     let text =
-        format!("{} to compute with, of {}", words::count(used, "thread"), words::count(cores, "core"));
+        format!("{} to compute with, of {}", describe::count(used, "thread"), describe::count(cores, "core"));
     Finding::new("threads", if used > 2 * cores { Grade::Odd } else { Grade::Good }, text)
 }
 
@@ -123,7 +123,7 @@ fn storage(arguments: &Doctor) -> Vec<Finding> {
             let status = study.status()?;
             Ok((status.expired, status.changed))
         });
-        let name = words::argument(&summary.name);
+        let name = describe::argument(&summary.name);
         match read {
             Err(error) => findings.push(Finding::new("study", Grade::Bad, format!("{name}: {error}"))),
             Ok((0, _)) => {}
@@ -133,8 +133,8 @@ fn storage(arguments: &Doctor) -> Vec<Finding> {
                 format!(
                     "{name}: {} under way for longer than agreed, last change {}; hint: tell them, or mark them with \
                      `mcbo tell {name} TRIAL --failed`",
-                    words::count(expired, "trial"),
-                    when::relative(changed, when::now())
+                    describe::count(expired, "trial"),
+                    timestamp::relative(changed, timestamp::now())
                 ),
             )),
         }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{Export, ExportFormat};
 use crate::exit::ExitCode;
-use crate::{json, store, when};
+use crate::{json, store, timestamp};
 
 /// Columns of the CSV that are about the trial, not about what was done or measured.
 pub const ABOUT: [&str; 7] = ["trial", "state", "strategy", "worker", "asked", "told", "reason"];
@@ -37,10 +37,10 @@ pub fn set_column(problem: &Problem, node: usize, component: usize) -> String {
 
 /// Every node with its components.
 fn components(problem: &Problem) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let of = |(node, declared): (usize, &mcbo_core::Node)| {
+    let pairs = |(node, declared): (usize, &mcbo_core::Node)| {
         (0..declared.dim).map(move |component| (node, component))
     };
-    problem.nodes().iter().enumerate().flat_map(of)
+    problem.nodes().iter().enumerate().flat_map(pairs)
 }
 
 fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
@@ -65,8 +65,8 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
             trial.state.name().into(),
             trial.suggestion.strategy.clone(),
             record.worker.clone().unwrap_or_default(),
-            when::exact(record.asked),
-            record.told.map(when::exact).unwrap_or_default(),
+            timestamp::exact(record.asked),
+            record.told.map(timestamp::exact).unwrap_or_default(),
             record.reason.clone().unwrap_or_default(),
         ];
         let intervention = &trial.suggestion.intervention;
@@ -90,13 +90,13 @@ fn document(study: &mut StoredStudy) -> Result<Value> {
     let problem = state.problem();
     let trials: Vec<Value> = trials
         .iter()
-        .map(|StoredTrial { trial, missing, record }| {
+        .map(|StoredTrial { trial, missing, record, .. }| {
             let mut object = json::trial(problem, trial, record.reason.as_deref());
             if let Value::Object(object) = &mut object {
                 object.insert("missing".into(), missing.clone().into());
                 object.insert("worker".into(), record.worker.clone().into());
-                object.insert("asked".into(), when::exact(record.asked).into());
-                object.insert("told".into(), record.told.map(when::exact).into());
+                object.insert("asked".into(), timestamp::exact(record.asked).into());
+                object.insert("told".into(), record.told.map(timestamp::exact).into());
                 object.insert("suggest_seconds".into(), record.took_seconds.into());
                 object.insert("program".into(), record.program.clone().into());
             }
@@ -110,8 +110,8 @@ fn document(study: &mut StoredStudy) -> Result<Value> {
         "beta": status.strategy.beta,
         "seed": status.seed,
         "initial": status.initial,
-        "created": when::exact(status.created),
-        "changed": when::exact(status.changed),
+        "created": timestamp::exact(status.created),
+        "changed": timestamp::exact(status.changed),
         "problem": problem_toml,
         "trials": trials,
     }))

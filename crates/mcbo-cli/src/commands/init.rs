@@ -7,10 +7,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::cli::{Init, Template};
+use crate::console::Console;
+use crate::describe;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
-use crate::talk::Talk;
-use crate::words;
 
 fn text(template: Template) -> &'static str {
     match template {
@@ -31,7 +31,7 @@ pub fn run(arguments: &Init) -> Result<ExitCode> {
     let mut out =
         OpenOptions::new().write(true).create_new(true).open(file).map_err(|e| refused(file, &e))?;
     out.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))?;
-    let name = words::argument(&shown);
+    let name = describe::argument(&shown);
     let next = [
         (format!("mcbo check {name}"), "see what it says"),
         (format!("mcbo run {name}"), "optimise its simulator"),
@@ -40,7 +40,7 @@ pub fn run(arguments: &Init) -> Result<ExitCode> {
     let width = next.iter().map(|(call, _)| call.chars().count()).max().unwrap_or(0);
     let lines: Vec<String> =
         next.iter().map(|(call, what)| format!("\n  {call:<width$}    {what}")).collect();
-    Talk::new(false).note(&format!("Wrote {shown}. Try:{}", lines.concat()));
+    Console::new(false).note(&format!("Wrote {shown}. Try:{}", lines.concat()));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,11 +3,11 @@
 use anyhow::Result;
 
 use crate::cli::New;
+use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::run::kept;
-use crate::talk::Talk;
-use crate::{problem, store, words};
+use crate::{describe, problem, store};
 
 /// Makes the study and says how to go on.
 pub fn run(arguments: &New) -> Result<ExitCode> {
@@ -21,17 +21,20 @@ pub fn run(arguments: &New) -> Result<ExitCode> {
     }
     let (text, problem) = problem::read_text(&arguments.problem)?;
     let mut study = store::open(&arguments.storage)?.create(&arguments.study, &text, &options)?;
-    let talk = Talk::new(arguments.storage.quiet);
+    let console = Console::new(arguments.storage.quiet);
     for warning in problem.warnings() {
-        talk.warning(&warning.to_string());
+        console.warning(&warning.to_string());
     }
-    let (name, objective) = (words::argument(study.name()), words::objective(&problem));
+    let (name, objective) = (describe::argument(study.name()), describe::objective(&problem));
     let design = match study.status()?.initial {
         0 => String::new(),
         count => {
-            format!("; the first {} spread over everything that can be chosen", words::count(count, "trial"))
+            format!(
+                "; the first {} spread over everything that can be chosen",
+                describe::count(count, "trial")
+            )
         }
     };
-    talk.note(&format!("study {name}: {objective}{design}\nnext: mcbo ask {name}"));
+    console.note(&format!("study {name}: {objective}{design}\nnext: mcbo ask {name}"));
     Ok(ExitCode::SUCCESS)
 }

@@ -7,15 +7,15 @@ use anyhow::{Context, Result};
 use mcbo_plot::Picture;
 
 use crate::cli::Plot;
+use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
-use crate::talk::Talk;
-use crate::{store, words};
+use crate::{describe, store};
 
 /// Draws the pictures and writes them into a folder.
 pub fn run(arguments: &Plot) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
-    let talk = Talk::new(arguments.storage.quiet);
+    let console = Console::new(arguments.storage.quiet);
     let recommendation = if study.data().is_empty() { None } else { Some(study.recommend()?) };
     let pictures = mcbo_plot::pictures(&study, recommendation.as_ref());
     let folder = &arguments.out;
@@ -28,14 +28,14 @@ pub fn run(arguments: &Plot) -> Result<ExitCode> {
     for picture in &pictures {
         write(folder, picture)?;
     }
-    let count = words::count(pictures.len(), "picture");
-    talk.note(&format!("{count} in {}, each as SVG and PNG:", folder.display()));
+    let count = describe::count(pictures.len(), "picture");
+    console.note(&format!("{count} in {}, each as SVG and PNG:", folder.display()));
     let width = pictures.iter().map(|picture| picture.name.len()).max().unwrap_or(0);
     for picture in &pictures {
-        talk.note(&format!("  {:<width$}  {}", picture.name, picture.title));
+        console.note(&format!("  {:<width$}  {}", picture.name, picture.title));
     }
     if recommendation.is_none() {
-        talk.note("nothing was measured yet, so there is no model to show");
+        console.note("nothing was measured yet, so there is no model to show");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -12,6 +12,7 @@ use mcbo_store::{Options, StoreError, StoredStudy};
 use serde_json::json;
 
 use crate::cli::Run;
+use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::{self, BadInput};
 use crate::interrupt::Interrupt;
@@ -21,13 +22,12 @@ use crate::run::progress::{self, Progress};
 use crate::run::report::Report;
 use crate::run::runner::{End, Event, Goal, PATIENCE, Runner, is_round};
 use crate::run::world::{MeasureError, Simulated, World};
-use crate::talk::Talk;
-use crate::{json, number, problem, store, strategies, table, words};
+use crate::{describe, json, number, problem, store, strategies, table};
 
 /// Runs the loop and prints what came out.
 pub fn run(arguments: &Run) -> Result<ExitCode> {
-    let mut talk = Talk::new(arguments.storage.quiet);
-    let book = book(arguments, &talk)?;
+    let mut console = Console::new(arguments.storage.quiet);
+    let book = book(arguments, &console)?;
     let (study, problem) = (book.study(), book.study().problem().clone());
     if arguments.exec.is_none() && problem.simulator().is_none() {
         let whose = arguments.file.clone().or_else(|| arguments.study.clone()).unwrap_or_default();
@@ -38,26 +38,26 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
         .into());
     }
     for warning in problem.warnings() {
-        talk.warning(&warning.to_string());
+        console.warning(&warning.to_string());
     }
     if let (Book::Kept { stored, .. }, done @ 1..) = (&book, study.trials().len()) {
-        let name = words::argument(stored.name());
+        let name = describe::argument(stored.name());
         let anew = if kept::is_unnamed(stored.name()) { "; --fresh begins anew" } else { "" };
-        talk.note(&format!("going on with study {name} after {}{anew}", words::count(done, "trial")));
+        console.note(&format!("going on with study {name} after {}{anew}", describe::count(done, "trial")));
     }
     if !arguments.storage.quiet && !arguments.json {
-        talk = talk.around(progress::bar(progress::expected_trials(study, arguments.rounds)));
+        console = console.around(progress::bar(progress::expected_trials(study, arguments.rounds)));
     }
     let interrupt =
-        Interrupt::install(&talk, "stopping after this step; press Ctrl-C again to stop at once")?;
-    let world = world(arguments, study, &interrupt, &talk);
+        Interrupt::install(&console, "stopping after this step; press Ctrl-C again to stop at once")?;
+    let world = world(arguments, study, &interrupt, &console);
     let goal = Goal { rounds: arguments.rounds, gap: arguments.until_gap.map(|gap| (gap, arguments.width)) };
     let runner = Runner::new(book, world, goal, interrupt);
-    super::with_threads(arguments.threads, || finish(arguments, runner, &talk))
+    super::with_threads(arguments.threads, || finish(arguments, runner, &console))
 }
 
 /// The study of the run: a new one or one to go on with, in memory or kept.
-fn book(arguments: &Run, talk: &Talk) -> Result<Book> {
+fn book(arguments: &Run, console: &Console) -> Result<Book> {
     let options = store::options(&arguments.chooser)?;
     let file = arguments.file.as_deref().map(problem::read_text).transpose()?;
     // Trials that somebody has asked for by hand are not the run's.
@@ -86,7 +86,7 @@ fn book(arguments: &Run, talk: &Talk) -> Result<Book> {
                 Ok(stored) => keep(stored),
                 // Nobody asked for a store: measuring goes on without one.
                 Err(error) if arguments.storage.storage.is_none() => {
-                    talk.warning(&format!("this run is not kept: {error}"));
+                    console.warning(&format!("this run is not kept: {error}"));
                     Ok(Book::Memory(Box::new(in_memory(arguments, problem, &options))))
                 }
                 Err(error) => Err(error),
@@ -114,7 +114,7 @@ fn in_memory(arguments: &Run, problem: Problem, options: &Options) -> Study {
 
 /// The study, unless the command says something else of it than it was made with.
 fn agreeing(mut study: StoredStudy, arguments: &Run, text: Option<&String>) -> Result<StoredStudy> {
-    let (status, name) = (study.status()?, words::argument(study.name()));
+    let (status, name) = (study.status()?, describe::argument(study.name()));
     if text.is_some_and(|text| study.problem_toml().is_ok_and(|stored| stored != *text)) {
         let file = arguments.file.as_deref().unwrap_or_default();
         return Err(BadInput::new(
@@ -146,12 +146,12 @@ fn agreeing(mut study: StoredStudy, arguments: &Run, text: Option<&String>) -> R
     }
 }
 
-fn world(arguments: &Run, study: &Study, interrupt: &Interrupt, talk: &Talk) -> Box<dyn World + Send> {
+fn world(arguments: &Run, study: &Study, interrupt: &Interrupt, console: &Console) -> Box<dyn World + Send> {
     let problem = study.problem();
     match &arguments.exec {
         Some(command) => {
             let timeout = arguments.timeout.map(Duration::from_secs_f64);
-            Box::new(Exec::new(problem, command, timeout, interrupt, talk))
+            Box::new(Exec::new(problem, command, timeout, interrupt, console))
         }
         None => Box::new(Simulated::new(problem, study.seed())),
     }
@@ -164,9 +164,9 @@ impl World for Box<dyn World + Send> {
 }
 
 /// Runs, prints, and says with which code to end.
-fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, talk: &Talk) -> Result<ExitCode> {
+fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, console: &Console) -> Result<ExitCode> {
     let (began, before) = (Instant::now(), runner.study().data().len());
-    let end = drive(arguments, &mut runner, talk);
+    let end = drive(arguments, &mut runner, console);
     // Whatever has happened, what was measured is not lost; only a reader that went away wants none of it.
     if let Err(error) = &end
         && failure::is_broken_pipe(error)
@@ -174,9 +174,9 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, talk: &Tal
         return end.map(|_| ExitCode::SUCCESS);
     }
     let study = runner.study();
-    talk.bar().set_message("fitting the model for the recommendation");
+    console.bar().set_message("fitting the model for the recommendation");
     let recommendation = if study.data().is_empty() { Ok(None) } else { study.recommend().map(Some) };
-    talk.bar().finish_and_clear();
+    console.bar().finish_and_clear();
     let recommended = recommendation.as_ref().ok().and_then(Option::as_ref);
     // Bounds are shown to those who asked for them: the others would have to wait.
     let asked = recommended.filter(|_| arguments.until_gap.is_some());
@@ -190,18 +190,18 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, talk: &Tal
         out.flush()?;
     }
     for warning in recommended.iter().flat_map(|r| &r.warnings) {
-        talk.warning(&warning.to_string());
+        console.warning(&warning.to_string());
     }
     if study.data().is_empty() {
-        talk.note("nothing was measured, so there is nothing to recommend");
+        console.note("nothing was measured, so there is nothing to recommend");
     } else if !arguments.json {
-        let measured = words::count(study.data().len().saturating_sub(before), "trial");
-        talk.note(&format!("\n{measured} measured in {:.1} s.", began.elapsed().as_secs_f64()));
+        let measured = describe::count(study.data().len().saturating_sub(before), "trial");
+        console.note(&format!("\n{measured} measured in {:.1} s.", began.elapsed().as_secs_f64()));
         if let Ok(End::Close(gap)) = &end {
             let (gap, rounds) = (number::rough(*gap), study.trials().iter().filter(|t| is_round(t)).count());
-            talk.note(&format!(
+            console.note(&format!(
                 "Stopped after {}: at most {gap} is left to gain.",
-                words::count(rounds, "round")
+                describe::count(rounds, "round")
             ));
         }
     }
@@ -214,9 +214,9 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, talk: &Tal
 }
 
 /// Runs, with progress, warnings and JSON lines on the way.
-fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, talk: &Talk) -> Result<End> {
+fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, console: &Console) -> Result<End> {
     let problem = Arc::clone(runner.study().problem());
-    let mut progress = Progress::new(talk, runner.study());
+    let mut progress = Progress::new(console, runner.study());
     let mut missed_reward = false;
     if arguments.json {
         // What an earlier run has done belongs to the result as well.
@@ -230,13 +230,13 @@ fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, talk: &Tal
         let Event::Ended(trial, failure) = event else { return Ok(()) };
         if let Some(failure) = failure {
             let (number, what, hint) = (trial.number, &failure.what, &failure.hint);
-            talk.warning(&format!("trial {number} failed and is left out: {what}; hint: {hint}"));
+            console.warning(&format!("trial {number} failed and is left out: {what}; hint: {hint}"));
         } else if json::reward(&problem, trial).is_none() && !missed_reward {
             missed_reward = true;
-            talk.warning(&format!(
+            console.warning(&format!(
                 "trial {} has no value for {}; the model learns from the rest of it, but it cannot be the best trial",
                 trial.number,
-                words::reward_name(&problem)
+                describe::reward_name(&problem)
             ));
         }
         if arguments.json {

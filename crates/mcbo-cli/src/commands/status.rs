@@ -3,16 +3,16 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Certificate, Recommendation, Study, TrialState};
+use mcbo_core::{Certificate, Preset, Recommendation, StrategyOptions, Study, TrialState};
 use mcbo_store::{Status as Standing, StoredTrial};
 use serde_json::{Value, json};
 
 use crate::cli::Look;
+use crate::console::{BOLD, Console, DIM, styled};
 use crate::exit::ExitCode;
 use crate::number::Format;
 use crate::table::{self, Align, Table};
-use crate::talk::{BOLD, DIM, Talk, styled};
-use crate::{json, store, when, words};
+use crate::{describe, json, store, timestamp};
 
 /// With more trials than this the model is left to `mcbo best`: status answers at once.
 const QUICK: usize = 300;
@@ -36,9 +36,9 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
     } else {
         None
     };
-    let talk = Talk::new(arguments.storage.quiet);
+    let console = Console::new(arguments.storage.quiet);
     for warning in advice.iter().flat_map(|(recommendation, _)| &recommendation.warnings) {
-        talk.warning(&warning.to_string());
+        console.warning(&warning.to_string());
     }
     let view = View { standing: &standing, study: &study, trials: &trials, advice };
     if arguments.json {
@@ -69,8 +69,8 @@ impl View<'_> {
                 json!({
                     "trial": trial.trial.number,
                     "worker": trial.record.worker,
-                    "asked": when::exact(trial.record.asked),
-                    "lease_until": trial.record.lease_until.map(when::exact),
+                    "asked": timestamp::exact(trial.record.asked),
+                    "lease_until": trial.record.lease_until.map(timestamp::exact),
                 })
             })
             .collect();
@@ -81,14 +81,14 @@ impl View<'_> {
         let recommendation = self.advice.as_ref().map(|(recommendation, _)| recommendation);
         json!({
             "study": standing.name,
-            "objective": words::objective(problem),
+            "objective": describe::objective(problem),
             "strategy": standing.strategy.strategy,
             "preset": standing.strategy.preset,
             "beta": standing.strategy.beta,
             "seed": standing.seed,
             "initial": standing.initial,
-            "created": when::exact(standing.created),
-            "changed": when::exact(standing.changed),
+            "created": timestamp::exact(standing.created),
+            "changed": timestamp::exact(standing.changed),
             "trials": standing.trials,
             "complete": standing.complete,
             "pending": standing.pending,
@@ -106,30 +106,31 @@ impl View<'_> {
 
     fn write(&self, out: &mut impl Write, width: usize) -> io::Result<()> {
         let (standing, study, problem) = (self.standing, self.study, self.study.problem());
-        let now = when::now();
-        let by = match standing.strategy.preset.as_str() {
-            "default" => standing.strategy.strategy.clone(),
-            preset => format!("{} with the settings of the {preset}", standing.strategy.strategy),
+        let now = timestamp::now();
+        let StrategyOptions { strategy, preset, .. } = &standing.strategy;
+        let by = match preset.parse() {
+            Ok(Preset::Default) => strategy.clone(),
+            _ => format!("{strategy} with the settings of the {preset}"),
         };
         let name = styled(BOLD, &standing.name);
-        writeln!(out, "{name}: {}, proposed by {by}, seed {}", words::objective(problem), standing.seed)?;
-        let (made, changed) = (when::relative(standing.created, now), when::relative(standing.changed, now));
+        writeln!(out, "{name}: {}, proposed by {by}, seed {}", describe::objective(problem), standing.seed)?;
+        let (made, changed) =
+            (timestamp::relative(standing.created, now), timestamp::relative(standing.changed, now));
         writeln!(out, "{}\n", styled(DIM, &format!("begun {made}, changed {changed}")))?;
 
         let label = |out: &mut dyn Write, label: &str, text: &str| writeln!(out, "{label:<13} {text}");
-        let counts =
-            [(standing.complete, "complete"), (standing.pending, "under way"), (standing.failed, "failed")];
-        let counts: Vec<String> = counts
-            .iter()
-            .filter(|(count, what)| *count > 0 || *what == "complete")
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
+        let mut counts = vec![format!("{} complete", standing.complete)];
+        for (count, what) in [(standing.pending, "under way"), (standing.failed, "failed")] {
+            if count > 0 {
+                counts.push(format!("{count} {what}"));
+            }
+        }
         label(out, "trials", &format!("{} ({})", standing.trials, counts.join(", ")))?;
         let format = Format::of_values(study.data().rewards(problem).map(|(_, reward)| reward));
-        let (node, levers) = (words::reward_name(problem), words::levers(problem));
+        let (node, levers) = (describe::reward_name(problem), describe::levers(problem));
         let value = |reward: f64| format.show(problem.sign() * reward);
         if let Some((trial, reward)) = study.best_trial() {
-            let did = words::intervention(&levers, &trial.suggestion.intervention);
+            let did = describe::intervention(&levers, &trial.suggestion.intervention);
             label(
                 out,
                 "best measured",
@@ -138,13 +139,13 @@ impl View<'_> {
         }
         match &self.advice {
             Some((recommendation, certificate)) => {
-                let did = words::intervention(&levers, &recommendation.intervention);
+                let did = describe::intervention(&levers, &recommendation.intervention);
                 let expected = recommendation.reward(problem);
                 let expects =
                     expected.map_or_else(String::new, |[mean, ..]| format!("{node} = {}", value(mean)));
                 label(out, "recommended", &format!("{expects} expected: {did}"))?;
                 if let Some(expected) = expected {
-                    let [low, high] = words::ends(problem, expected).map(|end| format.show(end));
+                    let [low, high] = describe::ends(problem, expected).map(|end| format.show(end));
                     label(out, "its bounds", &format!("{low} to {high} (90 %, of the expected value)"))?;
                 }
                 let gap = match certificate.gap() {
@@ -159,7 +160,7 @@ impl View<'_> {
             }
         }
         self.write_open(out, width, now)?;
-        let name = words::argument(&standing.name);
+        let name = describe::argument(&standing.name);
         writeln!(out, "\nnext: mcbo ask {name}")
     }
 
@@ -172,13 +173,13 @@ impl View<'_> {
             for trial in pending {
                 let record = &trial.record;
                 let until = match record.lease_until {
-                    Some(until) if until > now => when::relative(until, now),
+                    Some(until) if until > now => timestamp::relative(until, now),
                     _ => "over, goes to the next who asks".into(),
                 };
                 table.row([
                     format!("trial {}", trial.trial.number),
                     record.worker.clone().unwrap_or_default(),
-                    when::relative(record.asked, now),
+                    timestamp::relative(record.asked, now),
                     until,
                 ]);
             }

@@ -7,11 +7,11 @@ use mcbo_store::Summary;
 use serde_json::{Value, json};
 
 use crate::cli::Studies;
+use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::run::kept::is_unnamed;
 use crate::table::{self, Align, Table};
-use crate::talk::Talk;
-use crate::{store, when};
+use crate::{store, timestamp};
 
 /// Lists the studies of a store.
 pub fn run(arguments: &Studies) -> Result<ExitCode> {
@@ -27,19 +27,19 @@ pub fn run(arguments: &Studies) -> Result<ExitCode> {
         super::write_line(&studies.into())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let talk = Talk::new(arguments.storage.quiet);
+    let console = Console::new(arguments.storage.quiet);
     if shown.is_empty() {
-        talk.note("no studies yet; `mcbo new NAME --problem FILE` begins one");
+        console.note("no studies yet; `mcbo new NAME --problem FILE` begins one");
     } else {
         use Align::{Left, Right};
         let numbers = ["trials", "complete", "pending", "failed"].map(|name| (name, Right));
         let mut table = Table::new([("study", Left)].into_iter().chain(numbers).chain([("changed", Left)]));
-        let now = when::now();
+        let now = timestamp::now();
         for study in &shown {
             let counts = [study.trials, study.complete, study.pending, study.failed];
             let mut row = vec![study.name.clone()];
             row.extend(counts.map(|count| count.to_string()));
-            row.push(when::relative(study.changed, now));
+            row.push(timestamp::relative(study.changed, now));
             table.row(row);
         }
         let mut out = anstream::stdout().lock();
@@ -47,7 +47,7 @@ pub fn run(arguments: &Studies) -> Result<ExitCode> {
         out.flush()?;
     }
     if count > shown.len() {
-        talk.note(&format!("{} of `mcbo run --exec` not shown; --all shows them", count - shown.len()));
+        console.note(&format!("{} of `mcbo run --exec` not shown; --all shows them", count - shown.len()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -59,7 +59,7 @@ fn summary(study: &Summary) -> Value {
         "complete": study.complete,
         "pending": study.pending,
         "failed": study.failed,
-        "created": when::exact(study.created),
-        "changed": when::exact(study.changed),
+        "created": timestamp::exact(study.created),
+        "changed": timestamp::exact(study.changed),
     })
 }

@@ -5,16 +5,16 @@ use mcbo_store::StoredStudy;
 use serde_json::Value;
 
 use crate::cli::Tell;
+use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::json::{self, Pairs};
 use crate::number::plain;
-use crate::talk::Talk;
-use crate::{problem, store, words};
+use crate::{describe, problem, store};
 
 /// Takes the values, or that there are none.
 pub fn run(arguments: &Tell) -> Result<ExitCode> {
-    let talk = Talk::new(arguments.storage.quiet);
+    let console = Console::new(arguments.storage.quiet);
     // What is given is understood before anything is opened.
     let values = match (&arguments.failed, &arguments.json) {
         (Some(_), _) => Vec::new(),
@@ -24,7 +24,7 @@ pub fn run(arguments: &Tell) -> Result<ExitCode> {
     let mut study = store::study(&arguments.storage, &arguments.study)?;
     if let Some(reason) = &arguments.failed {
         study.fail(arguments.trial, reason)?;
-        talk.note(&format!(
+        console.note(&format!(
             "trial {} of {} is marked as failed; it will not be proposed again",
             arguments.trial,
             study.name()
@@ -34,7 +34,7 @@ pub fn run(arguments: &Tell) -> Result<ExitCode> {
     let named: Vec<(&str, Vec<f64>)> =
         values.iter().map(|(name, values)| (name.as_str(), values.clone())).collect();
     study.tell(arguments.trial, &named, None)?;
-    said(&mut study, arguments.trial, &talk)?;
+    said(&mut study, arguments.trial, &console)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -97,29 +97,29 @@ fn from_json(text: &str) -> Result<Vec<(String, Vec<f64>)>, BadInput> {
 }
 
 /// Says what became of the trial.
-fn said(study: &mut StoredStudy, number: usize, talk: &Talk) -> Result<()> {
+fn said(study: &mut StoredStudy, number: usize, console: &Console) -> Result<()> {
     let trials = study.trials()?;
-    let (name, state) = (words::argument(study.name()), study.study()?);
+    let (name, state) = (describe::argument(study.name()), study.study()?);
     let problem = state.problem();
     let Some(trial) = trials.get(number.wrapping_sub(1)) else { return Ok(()) };
     let mut text = format!("trial {number} of {}", study.name());
     match json::reward(problem, &trial.trial) {
         Some(reward) => {
-            let node = words::reward_name(problem);
+            let node = describe::reward_name(problem);
             text.push_str(&format!(": {node} = {}", plain(problem.sign() * reward)));
             if state.best_trial().is_some_and(|(best, _)| best.number == number) {
                 text.push_str(", the best so far");
             }
         }
-        None => text.push_str(&format!(" has no value for {} yet", words::reward_name(problem))),
+        None => text.push_str(&format!(" has no value for {} yet", describe::reward_name(problem))),
     }
-    talk.note(&text);
+    console.note(&text);
     if !trial.missing.is_empty() {
-        talk.note(&format!(
+        console.note(&format!(
             "still without a value, tell them when they are known: {}",
             trial.missing.join(", ")
         ));
     }
-    talk.note(&format!("next: mcbo ask {name}, or mcbo best {name}"));
+    console.note(&format!("next: mcbo ask {name}, or mcbo best {name}"));
     Ok(())
 }

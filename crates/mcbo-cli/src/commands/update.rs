@@ -3,9 +3,9 @@
 use anyhow::Result;
 
 use crate::cli::Update;
+use crate::console::Console;
 use crate::exit::ExitCode;
-use crate::talk::Talk;
-use crate::{problem, store, words};
+use crate::{describe, problem, store};
 
 /// Changes the problem of a study.
 pub fn run(arguments: &Update) -> Result<ExitCode> {
@@ -13,12 +13,12 @@ pub fn run(arguments: &Update) -> Result<ExitCode> {
     let mut study = store::study(&arguments.storage, &arguments.study)?;
     let same = study.problem_toml()? == text;
     study.change_problem(&text)?;
-    let talk = Talk::new(arguments.storage.quiet);
+    let console = Console::new(arguments.storage.quiet);
     for warning in problem.warnings() {
-        talk.warning(&warning.to_string());
+        console.warning(&warning.to_string());
     }
-    let name = words::argument(study.name());
-    talk.note(&match same {
+    let name = describe::argument(study.name());
+    console.note(&match same {
         true => format!("study {name}: that is the problem it has already"),
         false => format!("study {name}: goes on with the changed problem"),
     });

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use mcbo_core::{Problem, Trial};
 
 use super::world::{MeasureError, World};
+use crate::console::Console;
 use crate::interrupt::{Interrupt, stop_group};
 use crate::json;
-use crate::talk::Talk;
 
 mod answer;
 
@@ -29,7 +29,7 @@ pub struct Exec {
     command: String,
     timeout: Option<Duration>,
     interrupt: Interrupt,
-    talk: Talk,
+    console: Console,
 }
 
 /// What the threads around a program report.
@@ -53,14 +53,14 @@ impl Exec {
         command: &str,
         timeout: Option<Duration>,
         interrupt: &Interrupt,
-        talk: &Talk,
+        console: &Console,
     ) -> Self {
         Self {
             problem: Arc::clone(problem),
             command: command.to_owned(),
             timeout,
             interrupt: interrupt.clone(),
-            talk: talk.clone(),
+            console: console.clone(),
         }
     }
 
@@ -89,7 +89,7 @@ impl Exec {
             thread::spawn(move || stdin.write_all(input.as_bytes()));
         }
         let stdout = collect(child.stdout.take(), events.clone());
-        let stderr = pass_on(child.stderr.take(), self.talk.clone(), events.clone());
+        let stderr = pass_on(child.stderr.take(), self.console.clone(), events.clone());
         thread::spawn(move || events.send(Event::Ended(child.wait())));
 
         let (ended, late) = self.wait(id, &inbox);
@@ -159,7 +159,7 @@ fn collect(from: Option<impl Read + Send + 'static>, events: Sender<Event>) -> A
 /// Passes every line on to our stderr and remembers the last ones.
 fn pass_on(
     from: Option<impl Read + Send + 'static>,
-    talk: Talk,
+    console: Console,
     events: Sender<Event>,
 ) -> Arc<Mutex<Vec<String>>> {
     let shared = Arc::new(Mutex::new(Vec::new()));
@@ -168,7 +168,7 @@ fn pass_on(
         let mut line = Vec::new();
         if let Some(mut from) = from.map(BufReader::new) {
             while let Ok(1..) = from.read_until(b'\n', &mut line) {
-                talk.pass(&line);
+                console.pass(&line);
                 let mut last = into.lock().expect("no thread panics with it");
                 last.push(String::from_utf8_lossy(&line).trim_end().to_owned());
                 if last.len() > LINES {

@@ -6,11 +6,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use mcbo_core::{Origin, Problem, Study};
 
 use super::runner::Event;
+use crate::console::Console;
 use crate::json;
 use crate::number::plain;
-use crate::talk::Talk;
 
-/// Shows the run of a study on the progress line of a talk.
+/// Shows the run of a study on the progress line of a console.
 pub struct Progress {
     bar: ProgressBar,
     best: Option<f64>,
@@ -31,9 +31,9 @@ pub fn expected_trials(study: &Study, rounds: usize) -> usize {
 }
 
 impl Progress {
-    /// Progress on the line of a talk.
-    pub fn new(talk: &Talk, study: &Study) -> Self {
-        let bar = talk.bar().clone();
+    /// Progress on the line of a console.
+    pub fn new(console: &Console, study: &Study) -> Self {
+        let bar = console.bar().clone();
         bar.set_position(study.trials().len() as u64);
         Self { bar, best: study.best_trial().map(|(_, reward)| reward) }
     }

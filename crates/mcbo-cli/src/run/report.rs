@@ -8,10 +8,10 @@ use mcbo_core::{
 };
 
 use super::runner::is_round;
+use crate::console::{BOLD, DIM, styled};
+use crate::describe::{self, Lever};
 use crate::number::{Format, rough};
 use crate::table::{Align, Table, paragraph};
-use crate::talk::{BOLD, DIM, styled};
-use crate::words::{self, Lever};
 use crate::{json, show};
 
 /// Longer lists of trials are shortened to their beginning, their end and the best trial.
@@ -35,7 +35,7 @@ impl<'a> Report<'a> {
     pub fn new(study: &'a Study, recommendation: Option<&'a Recommendation>) -> Self {
         let problem = study.problem();
         let format = Format::of_values(study.data().rewards(problem).map(|(_, reward)| reward));
-        Self { study, problem, recommendation, certificate: None, levers: words::levers(problem), format }
+        Self { study, problem, recommendation, certificate: None, levers: describe::levers(problem), format }
     }
 
     /// The same with how much may be left to gain.
@@ -90,9 +90,9 @@ impl<'a> Report<'a> {
         let trials: Vec<&Trial> =
             self.study.trials().iter().filter(|trial| trial.state != TrialState::Pending).collect();
         let rounds = trials.iter().filter(|trial| is_round(trial)).count();
-        let design = words::count(trials.len() - rounds, "design trial");
-        let title = format!("{}: {}", styled(BOLD, self.problem.name()), words::objective(self.problem));
-        writeln!(out, "{title}, {} + {}\n", design, words::count(rounds, "round"))?;
+        let design = describe::count(trials.len() - rounds, "design trial");
+        let title = format!("{}: {}", styled(BOLD, self.problem.name()), describe::objective(self.problem));
+        writeln!(out, "{title}, {} + {}\n", design, describe::count(rounds, "round"))?;
         // One column per lever where that fits, else one with all that are used.
         let wide = self.trial_table(&trials, all, true);
         if self.levers.len() <= 12 && wide.natural_width() <= width {
@@ -102,7 +102,7 @@ impl<'a> Report<'a> {
         }
         let hidden = trials.len() - shown(&trials, self.best(), all).len();
         if hidden > 0 {
-            let text = format!("{} not shown; --all shows every one.", words::count(hidden, "trial"));
+            let text = format!("{} not shown; --all shows every one.", describe::count(hidden, "trial"));
             writeln!(out, "{}", styled(DIM, &text))?;
         }
         Ok(())
@@ -120,7 +120,7 @@ impl<'a> Report<'a> {
         } else {
             columns.push(("intervention".into(), Left));
         }
-        let reward = format!("reward (= {})", words::reward_formula(self.problem));
+        let reward = format!("reward (= {})", describe::reward_formula(self.problem));
         columns.extend([(reward, Right), ("best so far".into(), Right)]);
         let width = columns.len();
         let mut table = Table::new(columns);
@@ -143,7 +143,7 @@ impl<'a> Report<'a> {
             if wide {
                 row.extend(self.levers.iter().map(|l| l.shown(intervention).unwrap_or_else(|| "-".into())));
             } else {
-                row.push(words::intervention(&self.levers, intervention));
+                row.push(describe::intervention(&self.levers, intervention));
             }
             row.push(if trial.state == TrialState::Failed { "failed".into() } else { self.reward(reward) });
             row.push(self.reward(best));
@@ -164,14 +164,14 @@ impl<'a> Report<'a> {
             return Ok(());
         };
         let mut table = Table::new([
-            (words::reward_name(self.problem), Align::Left),
+            (describe::reward_name(self.problem), Align::Left),
             ("measured", Align::Right),
             ("expected", Align::Right),
             (show::BOUNDS, Align::Left),
         ]);
         let mut row = |label: String, measured: Option<f64>, expected: [f64; 3]| {
             let measured = measured.map_or_else(|| "-".into(), |reward| self.node_value(reward));
-            let bounds = words::ends(self.problem, expected).map(|end| self.format.show(end)).join(" to ");
+            let bounds = describe::ends(self.problem, expected).map(|end| self.format.show(end)).join(" to ");
             table.row([label, measured, self.node_value(expected[0]), bounds]);
         };
         row("recommended".into(), None, expected);
@@ -190,8 +190,8 @@ impl<'a> Report<'a> {
     }
 
     fn about_recommendation(&self, expected: f64) -> String {
-        let (node, value) = (words::reward_name(self.problem), self.node_value(expected));
-        if words::is_noisy(self.problem) {
+        let (node, value) = (describe::reward_name(self.problem), self.node_value(expected));
+        if describe::is_noisy(self.problem) {
             format!(
                 "The recommended intervention should give {node} = {value} on average. That average lies within its \
                  bounds with a probability of 90 %; a single outcome scatters around it by its noise."
@@ -214,11 +214,11 @@ impl<'a> Report<'a> {
         [expected, lower, upper]: [f64; 3],
     ) -> String {
         let (number, gave, mean) = (trial.number, self.node_value(reward), self.node_value(of_best));
-        let did = |intervention| words::intervention(&self.levers, intervention);
+        let did = |intervention| describe::intervention(&self.levers, intervention);
         if did(&trial.suggestion.intervention) == did(&recommendation.intervention) {
             return format!("Trial {number} did just that and gave {gave}.");
         }
-        let mut text = if words::is_noisy(self.problem) {
+        let mut text = if describe::is_noisy(self.problem) {
             format!(
                 "Trial {number} gave {gave}, once and with its noise; on average the model expects {mean} of it."
             )

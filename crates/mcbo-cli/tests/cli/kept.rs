@@ -187,9 +187,13 @@ fn programs_beside_one_another_lose_nothing() {
             ["run", "p.toml", "--study", "s", "--initial", "1", "--rounds", "0", "-q", "--exec", program];
         command(at).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     };
-    let mut slow = run("sleep 1; echo '{\"x\": 1, \"y\": 7}'");
-    std::thread::sleep(Duration::from_millis(400));
+    let mut slow = run("touch started; until [ -e go ]; do sleep 0.01; done; echo '{\"x\": 1, \"y\": 7}'");
+    while !at.join("started").exists() {
+        assert!(slow.try_wait().unwrap().is_none(), "the slow one measures");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     run("exit 9").wait().unwrap();
+    std::fs::write(at.join("go"), "").unwrap();
     slow.wait().unwrap();
     let first = trials(at, "s").remove(0);
     assert_eq!((&first["state"], &first["values"]["y"]), (&"complete".into(), &Value::from(7.0)));

@@ -31,7 +31,7 @@ fn calls(page: &str) -> Vec<(String, String)> {
 /// The text with `#` for numbers that come from a model, and without the blanks and lines that follow their widths.
 ///
 /// Processors differ in the last bit of a sum, and a model turns that into other digits; words must be the same.
-fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     let mask = |word: &str| {
         let is_number = |piece: &str| piece.trim_matches(['.', ',', ':', ';']).parse::<f64>().is_ok();
         let mut masked = String::new();

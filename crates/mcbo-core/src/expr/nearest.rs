@@ -6,35 +6,19 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
     if name.len() > 64 {
         return None;
     }
-    let wanted: Vec<char> = name.to_lowercase().chars().collect();
+    let wanted = name.to_lowercase();
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= 64 && *candidate != name)
         .map(|candidate| {
-            let have: Vec<char> = candidate.to_lowercase().chars().collect();
-            (edits(&wanted, &have), have.len().max(wanted.len()), candidate)
+            let have = candidate.to_lowercase();
+            let longest = have.chars().count().max(wanted.chars().count());
+            // Insertions, deletions, replacements and swaps of neighbours.
+            (strsim::osa_distance(&wanted, &have), longest, candidate)
         })
         .filter(|&(edits, longest, _)| edits <= (longest / 3).max(1) && edits < longest)
         .min_by_key(|&(edits, _, _)| edits)
         .map(|(_, _, candidate)| candidate)
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
-fn edits(a: &[char], b: &[char]) -> usize {
-    let mut before = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replace = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replace.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

@@ -1,4 +1,9 @@
-"""From a dictionary to the text of a problem file."""
+"""From a dictionary to the text of a problem file.
+
+Not by ``tomli-w``: it refuses ``None``, arrays and sets, takes halves of characters and numbers that do not fit, and
+spreads ``range = [0, 1]`` and ``noise = { gaussian = 0.5 }`` over four lines and a table of its own. People read these
+files.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 //! What is refused, and that it leaves no trace.
 
 use mcbo_core::{DataError, StudyError, TrialState};
-use mcbo_store::{Known, Options, Row, RowFault, Store, StoreError, StoredStudy, StrategyOptions};
+use mcbo_store::{Duplicates, Options, Row, RowFault, Store, StoreError, StoredStudy, StrategyOptions};
 
 use crate::common::{PROBLEM, create, world};
 
@@ -60,20 +60,20 @@ pub fn known_rows(url: &str) {
         Row { values: values.into(), ..Row::default() }
     };
     let (old, new) = (row(1.0, 2.0), row(1.0, 2.5));
-    assert_eq!(study.add_with(std::slice::from_ref(&old), Known::Refuse).unwrap(), 1);
+    assert_eq!(study.add_with(std::slice::from_ref(&old), Duplicates::Refuse).unwrap(), 1);
     let both = [new.clone(), old.clone()];
-    let error = refused(&mut study, |study| study.add_with(&both, Known::Refuse));
+    let error = refused(&mut study, |study| study.add_with(&both, Duplicates::Refuse));
     let StoreError::KnownRows(places) = error else { panic!("{error}") };
     assert_eq!(places, [1]);
-    assert_eq!(study.add_with(&both, Known::Skip).unwrap(), 1);
-    assert_eq!(study.add_with(&both, Known::Skip).unwrap(), 0);
-    assert_eq!(study.add_with(&both, Known::Take).unwrap(), 2);
+    assert_eq!(study.add_with(&both, Duplicates::Skip).unwrap(), 1);
+    assert_eq!(study.add_with(&both, Duplicates::Skip).unwrap(), 0);
+    assert_eq!(study.add_with(&both, Duplicates::Take).unwrap(), 2);
     assert_eq!(study.status().unwrap().complete, 4);
     // Others who add the same at the same time add it once.
     std::thread::scope(|scope| {
         for _ in 0..8 {
             let mut study = store.open_study("s").unwrap();
-            scope.spawn(move || study.add_with(&[row(3.0, 3.0)], Known::Skip).unwrap());
+            scope.spawn(move || study.add_with(&[row(3.0, 3.0)], Duplicates::Skip).unwrap());
         }
     });
     assert_eq!(study.status().unwrap().complete, 5);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcbo_core::{Problem, slot_name};
+use mcbo_core::{Problem, TrialState, slot_name};
 use mcbo_store::Row;
 
 use crate::commands::export::{ABOUT, ASIDE, REWARD, set_column};
@@ -126,10 +126,11 @@ fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Res
             continue;
         }
         if *column == Column::State {
-            match cell {
-                "complete" => continue,
-                "pending" | "failed" => return Ok(None),
-                _ => return Err(format!("state is {cell:?}; hint: it is complete, pending or failed")),
+            let states = [TrialState::Pending, TrialState::Complete, TrialState::Failed];
+            match states.into_iter().find(|state| state.name() == cell) {
+                Some(TrialState::Complete) => continue,
+                Some(TrialState::Pending | TrialState::Failed) => return Ok(None),
+                None => return Err(format!("state is {cell:?}; hint: it is complete, pending or failed")),
             }
         }
         let number = || {

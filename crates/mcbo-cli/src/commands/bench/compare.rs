@@ -14,12 +14,12 @@ use super::folder::{Call, Folder};
 use super::sweep::{Outcome, bar, sweep};
 use super::task;
 use crate::cli::{BenchDiff, BenchPaper, BenchReport, BenchRun, Contender, Suite, Width};
+use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::{plain as short, rough};
 use crate::table::{self, Align, Table};
-use crate::talk::Talk;
-use crate::{strategies, words};
+use crate::{describe, strategies};
 
 fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -40,9 +40,9 @@ pub fn run(arguments: &BenchRun) -> Result<ExitCode> {
     }
     let seeds = arguments.seeds.clone();
     let jobs = jobs(&tasks, &entrants, seeds, arguments.rounds, arguments.shard.unwrap_or_default());
-    let mut talk = Talk::new(arguments.quiet);
+    let mut console = Console::new(arguments.quiet);
     if !arguments.quiet && !arguments.json {
-        talk = talk.around(bar());
+        console = console.around(bar());
     }
     let folder = arguments.out.clone().map(Folder);
     if let Some(folder) = &folder {
@@ -59,7 +59,7 @@ pub fn run(arguments: &BenchRun) -> Result<ExitCode> {
         }
         Ok(())
     };
-    let outcome = sweep(&jobs, archive.as_ref(), threads, &talk, write)?;
+    let outcome = sweep(&jobs, archive.as_ref(), threads, &console, write)?;
     if !arguments.json {
         let runs = outcome.runs.into_iter().flatten().collect();
         summary(&Results::with(runs, |name| find(&arguments.task, name))?)?;
@@ -180,33 +180,33 @@ pub fn paper(arguments: &BenchPaper) -> Result<ExitCode> {
     let rounds = arguments.rounds.unwrap_or(usual_rounds);
     let whole = jobs(&tasks, &entrants, seeds.clone(), rounds, Shard::default());
     let part = jobs(&tasks, &entrants, seeds, rounds, arguments.shard.unwrap_or_default());
-    let talk = Talk::new(arguments.quiet);
-    let talk = if arguments.quiet { talk } else { talk.around(bar()) };
+    let console = Console::new(arguments.quiet);
+    let console = if arguments.quiet { console } else { console.around(bar()) };
     folder.note_call()?;
     let archive = folder.archive();
     let threads = arguments.threads.unwrap_or_else(all_cores);
-    let Outcome { interrupted, .. } = sweep(&part, Some(&archive), threads, &talk, |_, _| Ok(()))?;
+    let Outcome { interrupted, .. } = sweep(&part, Some(&archive), threads, &console, |_, _| Ok(()))?;
     if interrupted {
-        talk.note("the same command goes on from here");
+        console.note("the same command goes on from here");
         return Ok(ExitCode::INTERRUPTED);
     }
     let left = whole.iter().filter(|job| !archive.has(job)).count();
     if left > 0 {
-        let left = words::count(left, "run");
-        talk.note(&format!(
+        let left = describe::count(left, "run");
+        console.note(&format!(
             "this part is done, {left} of other parts are not in {folder} yet; `mcbo bench report` joins all parts",
             folder = folder.0.display()
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    make_report(std::slice::from_ref(&folder), &folder.0, &talk)
+    make_report(std::slice::from_ref(&folder), &folder.0, &console)
 }
 
 /// `mcbo bench report`.
 pub fn report_of(arguments: &BenchReport) -> Result<ExitCode> {
     let folders: Vec<Folder> = arguments.folders.iter().cloned().map(Folder).collect();
     let out = arguments.out.clone().unwrap_or_else(|| arguments.folders[0].clone());
-    make_report(&folders, &out, &Talk::new(arguments.quiet))
+    make_report(&folders, &out, &Console::new(arguments.quiet))
 }
 
 /// A task by its name, or one's own whose file is kept in one of the folders.
@@ -227,17 +227,17 @@ fn check(folders: &[Folder]) -> Result<(), BadInput> {
 }
 
 /// Writes the report of the runs in some folders, and says where it is and what is in it.
-fn make_report(folders: &[Folder], out: &Path, talk: &Talk) -> Result<ExitCode> {
+fn make_report(folders: &[Folder], out: &Path, console: &Console) -> Result<ExitCode> {
     check(folders)?;
     let archives: Vec<_> = folders.iter().map(Folder::archive).collect();
     let results = Results::with(merge(&archives)?, |name| task_in(folders, name))?;
     let mut calls: Vec<Call> = folders.iter().flat_map(Folder::calls).collect();
     calls.dedup();
-    let each = |of: fn(&Call) -> &String| {
+    let each = |field: fn(&Call) -> &String| {
         let mut seen: Vec<String> = Vec::new();
         for call in &calls {
-            if !seen.contains(of(call)) {
-                seen.push(of(call).clone());
+            if !seen.contains(field(call)) {
+                seen.push(field(call).clone());
             }
         }
         seen
@@ -252,7 +252,7 @@ fn make_report(folders: &[Folder], out: &Path, talk: &Talk) -> Result<ExitCode> 
     };
     let written = report::write(&results, &about, out)?;
     summary(&results)?;
-    talk.note(&format!("{}, with figures and CSV beside it", written.report.display()));
+    console.note(&format!("{}, with figures and CSV beside it", written.report.display()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -283,7 +283,8 @@ pub fn diff(arguments: &BenchDiff) -> Result<ExitCode> {
                 .filter_map(|new| Some((old.iter().find(|old| old.seed == new.seed)?, new)))
                 .filter(|(old, new)| old.rounds.len() == new.rounds.len())
                 .collect();
-            let mean = |of: &dyn Fn(&(&RunResult, &RunResult)) -> f64| Estimate::of(pairs.iter().map(of));
+            let mean =
+                |figure: &dyn Fn(&(&RunResult, &RunResult)) -> f64| Estimate::of(pairs.iter().map(figure));
             let value = |run: &RunResult, metric: Metric| after.value(task, run, metric);
             let difference = |metric: Metric| {
                 let estimate = mean(&|(old, new)| value(new, metric) - value(old, metric));

@@ -17,7 +17,7 @@ use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::plain as short;
 use crate::table::{self, Align, Table};
-use crate::{problem, words};
+use crate::{describe, problem};
 
 /// Does one of the bench commands.
 pub fn run(arguments: &Bench) -> Result<ExitCode> {
@@ -129,7 +129,7 @@ fn describe(task: &Task) -> Value {
         "actions": actions,
         "sets": sets(problem),
         "noise": is_noisy(problem),
-        "reward": words::reward_formula(problem),
+        "reward": describe::reward_formula(problem),
         "optimum": task.optimum(),
         "method": task.method(),
     })
@@ -142,7 +142,7 @@ fn eval(arguments: &BenchEval) -> Result<ExitCode> {
     if arguments.json {
         println!("{}", json!({"expected_reward": reward, "method": task.method()}));
     } else {
-        println!("E[{}] = {} by {}", words::reward_formula(task.problem()), short(reward), task.method());
+        println!("E[{}] = {} by {}", describe::reward_formula(task.problem()), short(reward), task.method());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,9 +7,9 @@ use anyhow::{Result, anyhow};
 use indicatif::{ProgressBar, ProgressStyle};
 use mcbo_bench::{Archive, Job, RunResult, Stored, run_all};
 
+use crate::console::Console;
+use crate::describe;
 use crate::interrupt::Interrupt;
-use crate::talk::Talk;
-use crate::words;
 
 /// What became of a list of jobs.
 pub struct Outcome {
@@ -27,7 +27,7 @@ pub fn sweep(
     jobs: &[Job<'_>],
     archive: Option<&Archive>,
     threads: usize,
-    talk: &Talk,
+    console: &Console,
     mut on_next: impl FnMut(&Job<'_>, &RunResult) -> Result<()>,
 ) -> Result<Outcome> {
     let mut runs: Vec<Option<RunResult>> = jobs.iter().map(|_| None).collect();
@@ -42,19 +42,19 @@ pub fn sweep(
     if let Some(first) = useless.first() {
         let more =
             if useless.len() > 1 { format!(", and {} more", useless.len() - 1) } else { String::new() };
-        talk.warning(&format!("made again: {first}{more}"));
+        console.warning(&format!("made again: {first}{more}"));
     }
     let places: Vec<usize> = (0..jobs.len()).filter(|&place| runs[place].is_none()).collect();
     let missing: Vec<Job<'_>> = places.iter().map(|&place| jobs[place]).collect();
     if places.len() < jobs.len() {
-        let (stored, all) = (jobs.len() - places.len(), words::count(jobs.len(), "run"));
-        talk.note(&format!("{stored} of {all} are there already"));
+        let (stored, all) = (jobs.len() - places.len(), describe::count(jobs.len(), "run"));
+        console.note(&format!("{stored} of {all} are there already"));
     }
     let interrupt = Interrupt::install(
-        talk,
+        console,
         "stopping after the runs under way; press Ctrl-C again to stop at once and lose them",
     )?;
-    let mut clock = Clock::new(jobs, &runs, threads, talk.bar().clone());
+    let mut clock = Clock::new(jobs, &runs, threads, console.bar().clone());
     let mut told = 0;
     let mut trouble: Vec<anyhow::Error> = Vec::new();
     let mut tell = |runs: &[Option<RunResult>], trouble: &mut Vec<anyhow::Error>| {
@@ -83,13 +83,13 @@ pub fn sweep(
         }
         tell(&runs, &mut trouble);
     });
-    talk.bar().finish_and_clear();
+    console.bar().finish_and_clear();
     match trouble.len() {
         0 => Ok(Outcome { interrupted: interrupt.asked(), runs }),
         1 => Err(trouble.remove(0)),
         count => {
             let first = trouble.remove(0);
-            let more = words::count(count - 1, "more failure");
+            let more = describe::count(count - 1, "more failure");
             Err(if first.is::<std::io::Error>() { first } else { anyhow!("{first:#} (and {more})") })
         }
     }
@@ -157,15 +157,16 @@ impl Clock {
         let known = || self.cells.values().filter(|(ended, ..)| *ended > 0);
         let mean_of = |(ended, spent, _): &(usize, f64, usize)| spent / *ended as f64;
         let usual = known().map(mean_of).sum::<f64>() / known().count() as f64;
-        let of = |cell: &(usize, f64, usize)| cell.2 as f64 * if cell.0 > 0 { mean_of(cell) } else { usual };
-        let work: f64 = self.cells.values().map(of).sum();
+        let left =
+            |cell: &(usize, f64, usize)| cell.2 as f64 * if cell.0 > 0 { mean_of(cell) } else { usual };
+        let work: f64 = self.cells.values().map(left).sum();
         (known().count() > 0).then_some(work / self.threads as f64)
     }
 
     fn show(&self, last: &str) {
         let left = match self.left() {
             Some(left) if self.began.elapsed().as_secs() > 1 || left > 0.0 => {
-                format!("about {} left", words::duration(left))
+                format!("about {} left", describe::duration(left))
             }
             _ => "estimating the time".to_owned(),
         };

@@ -2,7 +2,7 @@
 
 use mcbo_core::{ENUMERATION_LIMIT, Problem, target_sets};
 
-use crate::words;
+use crate::describe;
 
 /// With more settable nodes than this, only sets that matter are listed.
 const ALL_SUBSETS: usize = 5;
@@ -63,7 +63,7 @@ impl LeftOut {
                     subsets(settable)
                 )
             }
-            LeftOut::Rest(count) => format!("... and {}.", words::count(count, "more set")),
+            LeftOut::Rest(count) => format!("... and {}.", describe::count(count, "more set")),
         }
     }
 }

@@ -53,18 +53,18 @@ fn paint(text: &str) -> String {
 
 /// Warnings and notes of a command, which `--quiet` silences and which do not tear a progress line apart.
 #[derive(Clone)]
-pub struct Talk {
+pub struct Console {
     quiet: bool,
     bar: ProgressBar,
 }
 
-impl Talk {
-    /// Talk without a progress line.
+impl Console {
+    /// A console without a progress line.
     pub fn new(quiet: bool) -> Self {
         Self { quiet, bar: ProgressBar::hidden() }
     }
 
-    /// The same talk around a progress line.
+    /// The same console around a progress line.
     pub fn around(self, bar: ProgressBar) -> Self {
         Self { bar, ..self }
     }

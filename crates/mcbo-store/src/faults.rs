@@ -1,15 +1,80 @@
-//! Databases that fail.
+//! Databases that fail, for tests: statements that are refused, or whose answer is lost.
 
-use mcbo_store::{Entry, Options, Row, Store, StoreError, StoredStudy};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-use crate::common::postgres::Server;
-use crate::common::{EXTENDED, PROBLEM, create, world};
+use sqlx::AnyConnection;
+
+use crate::database::Database;
+use crate::{Entry, Options, Row, Store, StoreError, StoredStudy};
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::postgres::Server;
+use common::{EXTENDED, PROBLEM, create, world};
+
+/// Which statement of a database fails.
+pub(crate) struct Faults {
+    /// Counted down at every statement; the one that finds zero fails, and below zero none does.
+    statements: AtomicI64,
+    late: AtomicBool,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Self { statements: AtomicI64::new(-1), late: AtomicBool::new(false) }
+    }
+}
+
+impl Faults {
+    /// The statement after `statements` more fails, before or after the database has done it.
+    fn fail_after(&self, statements: u32, late: bool) {
+        self.late.store(late, Ordering::SeqCst);
+        self.statements.store(i64::from(statements), Ordering::SeqCst);
+    }
+
+    /// A statement that fails if it is its turn.
+    pub fn around<T>(
+        &self,
+        act: impl FnOnce(&Database, &mut AnyConnection) -> Result<T, StoreError>,
+    ) -> impl FnOnce(&Database, &mut AnyConnection) -> Result<T, StoreError> {
+        let fails = self.statements.load(Ordering::SeqCst) >= 0
+            && self.statements.fetch_sub(1, Ordering::SeqCst) == 0;
+        let late = self.late.load(Ordering::SeqCst);
+        move |database, connection| {
+            let injected = || StoreError::Database {
+                url: database.address.shown.clone(),
+                reason: "a failure that a test asked for".into(),
+            };
+            if fails && !late {
+                return Err(injected());
+            }
+            let done = act(database, connection)?;
+            if fails { Err(injected()) } else { Ok(done) }
+        }
+    }
+}
+
+#[test]
+fn sqlite() {
+    for check in [failing_statements, failing_creation] {
+        let folder = tempfile::tempdir().unwrap();
+        check(&common::sqlite(&folder));
+    }
+}
+
+#[test]
+fn postgres() {
+    let Some(server) = Server::start() else { return };
+    failing_statements(&server.fresh());
+    failing_creation(&server.fresh());
+}
 
 type Act = fn(&mut StoredStudy) -> Result<(), StoreError>;
 
 /// Fails every statement of every operation in turn, before and after the database has done it: the old state or the
 /// new one is there then, and doing it again ends in the new one.
-pub fn failing_statements(url: &str) {
+fn failing_statements(url: &str) {
     let store = Store::open(url).unwrap();
     let acts: [(&str, Act); 5] = [
         ("ask", |study| study.ask("w", 3).map(|_| ())),
@@ -31,9 +96,9 @@ pub fn failing_statements(url: &str) {
         for (what, act) in &acts {
             let before = study.events().unwrap();
             for statement in 0.. {
-                store.fail_after(statement, late);
+                store.shared.database.faults.fail_after(statement, late);
                 let done = act(&mut study);
-                store.fail_after(u32::MAX, late);
+                store.shared.database.faults.fail_after(u32::MAX, late);
                 let after = Store::open(url).unwrap().open_study(&name).unwrap().events().unwrap();
                 assert_eq!(after[..before.len()], before[..], "{what}: what was there stays");
                 let new = &after[before.len()..];
@@ -73,12 +138,12 @@ fn is_whole(what: &str, new: &[Entry]) -> bool {
         }
 }
 
-pub fn failing_creation(url: &str) {
+fn failing_creation(url: &str) {
     let store = Store::open(url).unwrap();
     for statement in 0.. {
-        store.fail_after(statement, false);
+        store.shared.database.faults.fail_after(statement, false);
         let made = store.create("s", PROBLEM, &Options::default());
-        store.fail_after(u32::MAX, false);
+        store.shared.database.faults.fail_after(u32::MAX, false);
         match made {
             Ok(_) => {
                 assert!(statement > 4);
@@ -88,45 +153,4 @@ pub fn failing_creation(url: &str) {
         }
     }
     assert_eq!(store.open_study("s").unwrap().events().unwrap().len(), 1);
-}
-
-/// What only a server can do.
-pub fn postgres_only(server: &Server) {
-    let nowhere = Store::open(&server.address("nowhere")).unwrap_err();
-    assert!(matches!(nowhere, StoreError::Unreachable { .. }), "{nowhere}");
-    let closed = Store::open("postgresql://postgres:secret@127.0.0.1:1/x").unwrap_err();
-    assert!(matches!(closed, StoreError::Unreachable { .. }), "{closed}");
-    assert!(!closed.to_string().contains("secret") && closed.to_string().contains("hint:"), "{closed}");
-
-    // A server that was restarted is found again.
-    let url = server.fresh();
-    let store = Store::open(&url).unwrap();
-    let mut study = create(&store, "s", "random", 1);
-    study.ask("w", 1).unwrap();
-    server.down();
-    let down = study.ask("w", 2).unwrap_err();
-    assert!(matches!(down, StoreError::Unreachable { .. }), "{down}");
-    server.up();
-    assert_eq!(study.ask("w", 2).unwrap().len(), 2);
-    server.down();
-    server.up();
-    assert_eq!(study.trials().unwrap().len(), 2);
-
-    let database = url.rsplit('/').next().unwrap();
-    server.sql(database, "UPDATE meta SET schema_version = 99");
-    let newer = Store::open(&url).unwrap_err();
-    assert!(matches!(newer, StoreError::NewerSchema { found: 99, .. }), "{newer}");
-    server.sql(database, "ALTER TABLE meta RENAME COLUMN schema_version TO other");
-    let foreign = Store::open(&url).unwrap_err();
-    assert!(matches!(foreign, StoreError::NotOurs { .. }), "{foreign}");
-
-    let url = server.fresh();
-    create(&Store::open(&url).unwrap(), "s", "random", 1);
-    let database = url.rsplit('/').next().unwrap();
-    server.sql(database, &format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
-    let store = Store::open(&url).unwrap();
-    let mut study = store.open_study("s").unwrap();
-    assert_eq!(study.trials().unwrap(), []);
-    let error = study.ask("w", 1).unwrap_err();
-    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
 }

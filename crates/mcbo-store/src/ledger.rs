@@ -1,0 +1,393 @@
+//! The ledger of a study: its trials, who has them until when, what was told of them. The rules are the same in memory and
+//! in a database; a database also keeps the events.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use mcbo_core::{
+    DataError, Intervention, Observation, Problem, Proposal, Study, StudyError, Suggestion, Trial,
+    TrialState, values_by_name,
+};
+
+use crate::event::{Added, Asked, Event, Failed, ProblemChanged, Retried, Row, Told, program};
+use crate::view::StoredTrial;
+use crate::{RowError, StoreError};
+
+/// How long a trial belongs to the worker that asked for it, unless said otherwise.
+pub const LEASE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The worker of enqueued trials that nobody has yet.
+const QUEUE: &str = "queue";
+
+/// What is known of a trial beside what the study itself knows.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Record {
+    /// Who has it, or had it last; `None` for rows that were added.
+    pub worker: Option<String>,
+    /// When it was proposed or added, in milliseconds since 1970 (UTC).
+    pub asked: i64,
+    /// Until when it belongs to its worker.
+    pub lease_until: Option<i64>,
+    /// When values came in last.
+    pub told: Option<i64>,
+    /// Why it could not be run.
+    pub reason: Option<String>,
+    /// How long the proposal took to compute.
+    pub took_seconds: Option<f64>,
+    /// The program that proposed it.
+    pub program: Option<String>,
+    /// Its proposal's place in the log.
+    pub(crate) seq: i64,
+}
+
+impl Record {
+    /// Whether a pending trial belongs to nobody any more.
+    pub(crate) fn is_over(&self, at: i64) -> bool {
+        self.lease_until.is_none_or(|until| until <= at)
+    }
+}
+
+/// What to do with rows that a study has already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duplicates {
+    /// Add them once more: they are repeated measurements.
+    Take,
+    /// Leave them out.
+    Skip,
+    /// Add nothing and say which they are.
+    Refuse,
+}
+
+/// A study with the records of its trials, after some events.
+#[derive(Clone)]
+pub(crate) struct Ledger {
+    pub study: Study,
+    /// One for every trial.
+    pub records: Vec<Record>,
+    /// The text of the problem in force, where it is known.
+    pub problem: Option<String>,
+    /// How many events have made it.
+    pub seq: i64,
+    /// When the last of them was, in milliseconds since 1970 (UTC).
+    pub changed: i64,
+}
+
+impl Ledger {
+    /// The ledger of a study that was just made.
+    pub fn new(study: Study, problem: Option<String>, at: i64) -> Self {
+        Self { study, records: Vec::new(), problem, seq: 1, changed: at }
+    }
+
+    /// Counts an event whose effect is there already.
+    pub fn advance(&mut self, at: i64) {
+        self.seq += 1;
+        self.changed = at;
+    }
+
+    /// The trial that was put under way last, as it is written: with what it left to remember.
+    pub fn last_proposal(&self) -> Proposal {
+        let suggestion = self.study.trials().last().map(|trial| trial.suggestion.clone());
+        let nothing = || Suggestion::new("", self.study.problem().neutral_intervention());
+        Proposal { suggestion: suggestion.unwrap_or_else(nothing), memory: self.study.memory().clone() }
+    }
+
+    /// Notes a trial that was put under way.
+    pub fn hand_out(
+        &mut self,
+        worker: String,
+        lease_until: i64,
+        took_seconds: f64,
+        program: String,
+        at: i64,
+    ) {
+        self.records.push(Record {
+            worker: Some(worker),
+            asked: at,
+            lease_until: Some(lease_until),
+            told: None,
+            reason: None,
+            took_seconds: Some(took_seconds),
+            program: Some(program),
+            seq: self.seq + 1,
+        });
+    }
+
+    /// Gives a pending trial to a worker.
+    pub fn hand_over(&mut self, event: &Retried) -> Result<(), StudyError> {
+        let last = self.records.len();
+        let record = event.trial.checked_sub(1).and_then(|place| self.records.get_mut(place));
+        let record = record.ok_or(StudyError::UnknownTrial { number: event.trial, last })?;
+        record.worker = Some(event.worker.clone());
+        record.lease_until = Some(event.lease_until);
+        Ok(())
+    }
+
+    /// Takes values of a trial, its first or further ones; whether there was anything new in them.
+    pub fn take(&mut self, event: &Told, at: i64) -> Result<bool, StudyError> {
+        let named = event.values.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
+        let values = values_by_name(self.study.problem(), named)?;
+        let new = self.study.take(event.trial, values)?;
+        if new {
+            let record = &mut self.records[event.trial - 1];
+            (record.told, record.reason) = (Some(at), None);
+        }
+        Ok(new)
+    }
+
+    /// Marks a trial as one that could not be run.
+    pub fn fail(&mut self, event: &Failed) -> Result<(), StudyError> {
+        self.study.fail(event.trial)?;
+        self.records[event.trial - 1].reason = Some(event.reason.clone());
+        Ok(())
+    }
+
+    /// Adds a row from outside.
+    pub fn add(&mut self, observation: Observation, at: i64) -> Result<(), StudyError> {
+        self.study.add(observation)?;
+        self.records.push(Record {
+            worker: None,
+            asked: at,
+            lease_until: None,
+            told: Some(at),
+            reason: None,
+            took_seconds: None,
+            program: None,
+            seq: self.seq + 1,
+        });
+        Ok(())
+    }
+
+    /// Goes on with another problem.
+    pub fn change_problem(&mut self, text: &str) -> Result<(), StoreError> {
+        self.study.change_problem(Problem::from_toml(text)?)?;
+        self.problem = Some(text.to_owned());
+        Ok(())
+    }
+
+    /// How many trials are in a state.
+    pub fn count(&self, state: TrialState) -> usize {
+        self.study.trials().iter().filter(|trial| trial.state == state).count()
+    }
+
+    /// The trials of a state with their records.
+    pub fn in_state(&self, state: TrialState) -> impl Iterator<Item = (&Trial, &Record)> {
+        self.study.trials().iter().zip(&self.records).filter(move |(trial, _)| trial.state == state)
+    }
+
+    /// A trial with everything that is known of it.
+    pub fn trial(&self, number: usize) -> StoredTrial {
+        let (trial, record) = (self.study.trials()[number - 1].clone(), self.records[number - 1].clone());
+        let problem = self.study.problem();
+        let without = |node: &usize| match &trial.values {
+            Some(values) => values[problem.slot(*node)].iter().any(Option::is_none),
+            None => true,
+        };
+        let missing = (0..problem.nodes().len())
+            .filter(without)
+            .map(|node| problem.nodes()[node].name.clone())
+            .collect();
+        StoredTrial { trial, missing, record }
+    }
+
+    /// A trial, if there is one of that number.
+    pub fn checked_trial(&self, number: usize) -> Result<StoredTrial, StoreError> {
+        let last = self.records.len();
+        if !(1..=last).contains(&number) {
+            return Err(StudyError::UnknownTrial { number, last }.into());
+        }
+        Ok(self.trial(number))
+    }
+
+    /// All trials, in order.
+    pub fn trials(&self) -> Vec<StoredTrial> {
+        (1..=self.records.len()).map(|number| self.trial(number)).collect()
+    }
+}
+
+/// A change under way: the ledger with it, and the events that made it. What is refused leaves the ledger as it was.
+pub(crate) struct Change<'a> {
+    pub ledger: &'a mut Ledger,
+    /// When it happens, in milliseconds since 1970 (UTC).
+    pub at: i64,
+    /// Until when trials that are handed out belong to their worker.
+    lease_until: i64,
+    pub events: Vec<Event>,
+}
+
+impl<'a> Change<'a> {
+    pub fn new(ledger: &'a mut Ledger, at: i64, lease: Duration) -> Self {
+        let lease = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
+        Self { ledger, at, lease_until: at.saturating_add(lease), events: Vec::new() }
+    }
+
+    /// Notes an event whose effect is in the ledger.
+    fn note(&mut self, event: Event) {
+        self.ledger.advance(self.at);
+        self.events.push(event);
+    }
+
+    /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones.
+    pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
+        let at = self.at;
+        let (own, others): (Vec<_>, Vec<_>) = self
+            .ledger
+            .in_state(TrialState::Pending)
+            .map(|(trial, record)| {
+                (trial.number, record.worker.as_deref() == Some(worker), record.is_over(at))
+            })
+            .partition(|&(_, own, _)| own);
+        let free = others.into_iter().filter(|&(_, _, over)| over);
+        let known: Vec<(usize, bool, bool)> = own.into_iter().chain(free).take(count).collect();
+        let new = self.propose(worker, count - known.len())?;
+        for &(trial, _, over) in &known {
+            if over {
+                let event = Retried { trial, worker: worker.to_owned(), lease_until: self.lease_until };
+                self.ledger.hand_over(&event)?;
+                self.note(Event::Retried(event));
+            }
+        }
+        let numbers = known.into_iter().map(|(number, _, _)| number).chain(new);
+        Ok(numbers.map(|number| self.ledger.trial(number)).collect())
+    }
+
+    /// Makes so many new trials, all of them or none.
+    fn propose(&mut self, worker: &str, count: usize) -> Result<Vec<usize>, StoreError> {
+        // A single one that is refused leaves nothing behind.
+        let before = (count > 1).then(|| self.ledger.clone());
+        let mut numbers = Vec::new();
+        for _ in 0..count {
+            let start = Instant::now();
+            let number = match self.ledger.study.ask() {
+                Ok(trial) => trial.number,
+                Err(error) => {
+                    before.into_iter().for_each(|before| *self.ledger = before);
+                    return Err(error.into());
+                }
+            };
+            numbers.push(number);
+            let took = start.elapsed().as_secs_f64();
+            self.hand_out(number, worker, self.lease_until, took);
+        }
+        Ok(numbers)
+    }
+
+    fn hand_out(&mut self, trial: usize, worker: &str, lease_until: i64, took_seconds: f64) {
+        let proposal = self.ledger.last_proposal();
+        self.ledger.hand_out(worker.to_owned(), lease_until, took_seconds, program(), self.at);
+        let worker = worker.to_owned();
+        let event = Asked { trial, worker, lease_until, took_seconds, program: program(), proposal };
+        self.note(Event::Asked(Box::new(event)));
+    }
+
+    /// Puts a trial of the caller's own choice under way; without a worker the next who asks gets it.
+    pub fn enqueue(
+        &mut self,
+        worker: Option<&str>,
+        intervention: Intervention,
+    ) -> Result<StoredTrial, StoreError> {
+        let lease_until = worker.map_or(self.at, |_| self.lease_until);
+        let number = self.ledger.study.enqueue(intervention)?.number;
+        self.hand_out(number, worker.unwrap_or(QUEUE), lease_until, 0.0);
+        Ok(self.ledger.trial(number))
+    }
+
+    /// Takes values of a trial by names, its first or further ones.
+    pub fn tell(
+        &mut self,
+        trial: usize,
+        values: &[(&str, Vec<f64>)],
+        worker: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let mut by_name = BTreeMap::new();
+        for (name, given) in values {
+            if by_name.insert((*name).to_owned(), given.clone()).is_some() {
+                return Err(StoreError::Twice { name: (*name).to_owned() });
+            }
+        }
+        if by_name.is_empty() {
+            return Err(StoreError::Study(DataError::Nothing.into()));
+        }
+        let event = Told { trial, worker: worker.map(str::to_owned), values: by_name };
+        if self.ledger.take(&event, self.at)? {
+            self.note(Event::Told(event));
+        }
+        Ok(())
+    }
+
+    /// Marks a pending trial as one that could not be run. Saying so twice is no mistake.
+    pub fn fail(&mut self, trial: usize, reason: &str) -> Result<(), StoreError> {
+        let known = trial.checked_sub(1).and_then(|place| self.ledger.study.trials().get(place));
+        if known.is_some_and(|trial| trial.state == TrialState::Failed) {
+            return Ok(());
+        }
+        let event = Failed { trial, reason: reason.to_owned() };
+        self.ledger.fail(&event)?;
+        self.note(Event::Failed(event));
+        Ok(())
+    }
+
+    /// Adds rows that were measured outside the study, all of them or none; how many.
+    pub fn add(&mut self, rows: &[Row], duplicates: Duplicates) -> Result<usize, StoreError> {
+        let problem = self.ledger.study.problem().clone();
+        let (good, faults) = checked(&problem, rows);
+        if !faults.is_empty() {
+            return Err(StoreError::Rows(faults));
+        }
+        let there = self.ledger.study.data().observations();
+        let is_known: Vec<bool> = match duplicates {
+            Duplicates::Take => vec![false; good.len()],
+            Duplicates::Skip | Duplicates::Refuse => {
+                good.iter().map(|row| there.iter().any(|old| repeats(row, old))).collect()
+            }
+        };
+        if duplicates == Duplicates::Refuse && is_known.contains(&true) {
+            let places = is_known.iter().enumerate().filter(|(_, known)| **known).map(|(place, _)| place);
+            return Err(StoreError::KnownRows(places.collect()));
+        }
+        let mut added = Vec::new();
+        for ((row, observation), known) in rows.iter().zip(good).zip(is_known) {
+            if !known {
+                added.push(row.clone().explicit(&problem, &observation.intervention));
+                self.ledger.add(observation, self.at)?;
+            }
+        }
+        let count = added.len();
+        if count > 0 {
+            self.note(Event::Added(Added { rows: added }));
+        }
+        Ok(count)
+    }
+
+    /// Goes on with another problem. The same text again is no change.
+    pub fn change_problem(&mut self, text: &str) -> Result<(), StoreError> {
+        if self.ledger.problem.as_deref() != Some(text) {
+            self.ledger.change_problem(text)?;
+            self.note(Event::ProblemChanged(ProblemChanged { problem: text.to_owned() }));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a row says nothing that an observation does not say.
+fn repeats(row: &Observation, old: &Observation) -> bool {
+    // The values of nodes that were set are filled in when a row is taken.
+    let mut values = row.values.iter().zip(&old.values);
+    old.intervention == row.intervention && values.all(|(new, old)| new.is_none() || new == old)
+}
+
+/// Rows that fit the problem, and those that do not.
+pub(crate) fn checked(problem: &Problem, rows: &[Row]) -> (Vec<Observation>, Vec<RowError>) {
+    let (mut good, mut faults) = (Vec::new(), Vec::new());
+    for (index, row) in rows.iter().enumerate() {
+        let checked = row.observation(problem).and_then(|observation| {
+            mcbo_core::Data::new().push(problem, observation.clone())?;
+            Ok(observation)
+        });
+        match checked {
+            Ok(observation) => good.push(observation),
+            Err(fault) => faults.push(RowError { index, fault }),
+        }
+    }
+    (good, faults)
+}

@@ -22,9 +22,6 @@ const STALLED: f64 = 0.5;
 /// The share of the draws that counts: gains of the luckiest are cut to that of the others. Bounds are 90 % wide, and what lies
 /// above them is what a model knows least about.
 const TRUSTED: f64 = 0.95;
-/// An excursion that has cost this many times what was expected was too hopeful, and by how much the next one hopes less.
-const DISMAL: f64 = 2.0;
-const LESS: f64 = 0.25;
 /// Interventions that are the same to this share of their ranges are not worth telling apart.
 const CLOSE: f64 = 0.01;
 /// Systems that interventions are compared in, with so many realisations of the noise; twice as many of both for the best few.
@@ -41,18 +38,25 @@ const WORK: f64 = 3e8;
 const KNOWN: usize = 4;
 
 /// What is remembered of excursions.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Excursions {
-    /// What the last suggestion was expected to cost, if it was one.
-    expected_cost: Option<f64>,
-    /// How many in a row have cost much more than expected.
-    too_hopeful: u32,
+    /// Whether the last suggestion was one.
+    under_way: bool,
+    /// How many in a row have found nothing better than what was known.
+    fruitless: u32,
+    /// From how many trials on interventions are compared again.
+    next: usize,
 }
 
 impl Excursions {
     /// Whether there is nothing to remember.
     pub(super) fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Trials until interventions are compared again: the longer nothing was found, the rarer one looks.
+    fn pause(&self) -> usize {
+        EVERY << self.fruitless.min(20)
     }
 }
 
@@ -68,20 +72,15 @@ struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(
-        context: &Context<'a>,
-        network: &'a Network,
-        excursions: Excursions,
-        scale: usize,
-        seed: u64,
-    ) -> Self {
+    fn new(context: &Context<'a>, network: &'a Network, scale: usize, seed: u64) -> Self {
         Self {
             problem: context.problem,
             network,
             functions: network.draw_functions(scale * DRAWS, seed ^ scale as u64),
             samples: scale * SAMPLES,
             seed,
-            rounds: rounds_to_come(context, excursions),
+            // Nobody has said how many trials will follow: as many as there have been.
+            rounds: context.data.len() as f64,
         }
     }
 
@@ -103,12 +102,6 @@ impl<'a> Comparison<'a> {
     fn worth(&self, rewards: &[f64], best: &[f64]) -> f64 {
         mean(rewards) + self.rounds * self.gain(rewards, best)
     }
-}
-
-/// Trials that will profit from a better intervention. Nobody has said how many will follow: as many as there have been. An
-/// excursion that cost much more than expected says that the model does not know what lies out there, and hopes for too much.
-fn rounds_to_come(context: &Context<'_>, excursions: Excursions) -> f64 {
-    context.data.len() as f64 * LESS.powi(excursions.too_hopeful.min(30) as i32)
 }
 
 fn mean(draws: &[f64]) -> f64 {
@@ -136,16 +129,16 @@ impl Mcbo {
         let usual = found.iter().find(free)?.intervention.clone();
         let mut tried = best_observed(problem, context.data, KNOWN);
         tried.extend(context.memory.last.clone());
-        let mut comparison = Comparison::new(context, network, *excursions, 1, seed);
+        let mut comparison = Comparison::new(context, network, 1, seed);
         let of_usual = comparison.rewards(&usual);
         let of_tried: Vec<Vec<f64>> = tried.iter().map(|at| comparison.rewards(at)).collect();
         let best = largest(of_tried.iter().map(|rewards| mean(rewards)))?;
-        if let Some(expected) = excursions.expected_cost.take()
-            && let Some(last) = &context.memory.last
-        {
-            let cost = mean(&of_tried[best]) - mean(&comparison.rewards(last));
-            excursions.too_hopeful = if cost > DISMAL * expected { excursions.too_hopeful + 1 } else { 0 };
-            comparison.rounds = rounds_to_come(context, *excursions);
+        let trials = context.data.len();
+        if std::mem::take(&mut excursions.under_way) {
+            let last = context.memory.last.as_ref();
+            let fruitful = last.is_some_and(|last| tried[best].is_within(problem, last, CLOSE));
+            excursions.fruitless = if fruitful { 0 } else { excursions.fruitless + 1 };
+            excursions.next = trials + excursions.pause();
         }
         let best = &of_tried[best];
         // A mechanism's luck can bring a bad intervention up to the best there is and no further: that costs, and gains nothing.
@@ -154,7 +147,13 @@ impl Mcbo {
                 && comparison.worth(rewards, best) > comparison.worth(&of_usual, best)
                 && !at.is_within(problem, &usual, CLOSE)
         });
-        if !wasted && !context.data.len().is_multiple_of(EVERY) {
+        let look = trials >= excursions.next;
+        if look {
+            excursions.next = trials + excursions.pause();
+        } else if wasted {
+            // Something better in place of what is wasted, and nothing new.
+            comparison.rounds = 1.0;
+        } else {
             return None;
         }
         let known: Vec<Intervention> = [usual.clone()].into_iter().chain(tried.iter().cloned()).collect();
@@ -170,7 +169,7 @@ impl Mcbo {
         // The sort is stable: of equals the first stays first.
         compared.sort_by(|a, b| b.0.total_cmp(&a.0));
         // The best few once more, in systems that they were not chosen by.
-        let again = Comparison::new(context, network, *excursions, 2, seed);
+        let again = Comparison { rounds: comparison.rounds, ..Comparison::new(context, network, 2, seed) };
         let finalists = compared.into_iter().take(FINALISTS).map(|(_, intervention)| intervention);
         let finalists: Vec<Intervention> = known.into_iter().chain(finalists).collect();
         let rewards: Vec<Vec<f64>> = finalists.iter().map(|at| again.rewards(at)).collect();
@@ -185,7 +184,7 @@ impl Mcbo {
         if place == 0 || !(wasted || stalled) {
             return None;
         }
-        excursions.expected_cost = Some((mean(best) - mean(&rewards[place])).max(0.0));
+        excursions.under_way = look;
         let intervention = finalists[place].clone();
         let choice = Choice::of(problem, &intervention);
         let point = DecisionSpace::new(problem, &choice).point(&intervention);
@@ -293,10 +292,10 @@ mod tests {
         let stuck = data(&problem, (0..30).map(|_| 0.2).chain([0.15, 0.25, 0.1, 0.3, 0.2]));
         let (tried, excursions) = instead(&stuck, 0.2, Excursions::default());
         assert!(tried.is_some_and(|a| a > 0.3), "{tried:?}");
-        assert!(excursions.expected_cost.is_some());
+        assert_eq!(excursions, Excursions { under_way: true, fruitless: 0, next: 40 });
         // Between two comparisons nothing is tried.
-        let between = data(&problem, (0..31).map(|_| 0.2).chain([0.15, 0.25, 0.1, 0.3, 0.2]));
-        assert_eq!(instead(&between, 0.2, Excursions::default()).0, None);
+        let waiting = Excursions { next: 36, ..Excursions::default() };
+        assert_eq!(instead(&stuck, 0.2, waiting), (None, waiting));
     }
 
     #[test]
@@ -307,19 +306,20 @@ mod tests {
     }
 
     #[test]
-    fn an_excursion_that_cost_much_more_than_expected_makes_the_next_less_hopeful() {
+    fn the_longer_nothing_is_found_the_rarer_one_looks() {
         let known = data(&problem(), (0..60).map(|i| f64::from(i) / 59.0));
-        // The action 0 earns -0.44 where 1 is possible.
-        let hopeful = |cost: f64| Excursions { expected_cost: Some(cost), too_hopeful: 1 };
-        assert_eq!(instead(&known, 0.0, hopeful(0.2)).1.too_hopeful, 2);
-        assert_eq!(instead(&known, 0.0, hopeful(1.2)).1.too_hopeful, 0);
+        // The action 0 earns -0.44 where 1 is possible, which 0.6 earns.
+        let tried = Excursions { under_way: true, fruitless: 1, next: 0 };
+        let after = |last: f64| instead(&known, last, tried).1;
+        assert_eq!((after(0.0).fruitless, after(0.0).next), (2, 80));
+        assert_eq!(after(35.0 / 59.0).fruitless, 0);
     }
 
     #[test]
     fn what_earns_less_and_gains_nothing_is_wasted() {
-        // Off the rounds of comparison, and still replaced: everything is known, and 0.1 is not good.
+        // Between two comparisons, and still replaced: everything is known, and 0.1 is not good.
         let known = data(&problem(), (0..61).map(|i| f64::from(i) / 60.0));
-        let (tried, _) = instead(&known, 0.1, Excursions::default());
+        let (tried, _) = instead(&known, 0.1, Excursions { next: 100, ..Excursions::default() });
         assert!(tried.is_some_and(|a| (a - 0.6).abs() < 0.1), "{tried:?}");
     }
 
@@ -331,7 +331,7 @@ mod tests {
         let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (network, _) = context.fit(&Mcbo::default().model, &mut rng).expect("a fit");
-        let comparison = Comparison::new(&context, &network, Excursions::default(), 1, 1);
+        let comparison = Comparison::new(&context, &network, 1, 1);
         let best = vec![0.0; 40];
         let mut rewards = vec![-1.0; 40];
         (rewards[3], rewards[7]) = (1e6, 5.0);

@@ -77,7 +77,7 @@ impl Strategy for Eifn {
         Ok(first_free(context, &found, rng).propose(self, memory, warnings, forecast))
     }
 
-    /// The highest posterior mean of the network; see [`Mcbo::recommend`].
+    /// The highest posterior mean of the network; see [`Mcbo::recommend`](super::Mcbo::recommend).
     fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
         let (optimism, search) = (Optimism::default(), SearchSettings::default());
         let advice = recommend(context, &self.model, optimism, &search, Criterion::default(), rng)?;

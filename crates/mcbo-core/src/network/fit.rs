@@ -153,6 +153,10 @@ fn scale_inputs(
             };
             let affine = match declared {
                 Some(range) if scaling == ParentScaling::Declared => Affine::of_range(range),
+                // One value says nothing of the range but its size: with a unit of 1 the next one could lie hundreds of units away.
+                None if scaling == ParentScaling::Declared && is_constant(&seen()) => {
+                    Affine::standard(&seen())
+                }
                 _ => Affine::min_max(&seen()),
             };
             inputs.push(affine);
@@ -160,6 +164,10 @@ fn scale_inputs(
     }
     inputs.extend(node.actions.iter().map(|&action| Affine::of_range(problem.actions()[action].range)));
     inputs
+}
+
+fn is_constant(values: &[f64]) -> bool {
+    values.first().is_some_and(|first| values.iter().all(|value| value == first))
 }
 
 #[cfg(test)]

@@ -19,9 +19,11 @@ use super::{Context, Mcbo, best_observed};
 const EVERY: usize = 5;
 /// A suggestion that may gain less than this share of what another may has stalled.
 const STALLED: f64 = 0.5;
-/// The share of the draws that counts: gains of the luckiest are cut to that of the others. Bounds are 90 % wide, and what lies
-/// above them is what a model knows least about.
-const TRUSTED: f64 = 0.95;
+/// The share of the draws that counts: gains of the luckiest are cut to that of the others. What lies furthest above all data is what a
+/// model knows least about, so that an excursion must hope for more than one chance in five; what optimism found is given up only
+/// where not even one in twenty speaks for it.
+const HOPED: f64 = 0.8;
+const NOT_HOPELESS: f64 = 0.95;
 /// Interventions that are the same to this share of their ranges are not worth telling apart.
 const CLOSE: f64 = 0.01;
 /// Systems that interventions are compared in, with so many realisations of the noise; twice as many of both for the best few.
@@ -56,7 +58,7 @@ impl Excursions {
 
     /// Trials until interventions are compared again: the longer nothing was found, the rarer one looks.
     fn pause(&self) -> usize {
-        EVERY << self.fruitless.min(20)
+        EVERY * (1 + self.fruitless as usize)
     }
 }
 
@@ -69,6 +71,8 @@ struct Comparison<'a> {
     seed: u64,
     /// Trials to come that will profit from a better intervention.
     rounds: f64,
+    /// The share of the draws that counts.
+    trusted: f64,
 }
 
 impl<'a> Comparison<'a> {
@@ -81,6 +85,7 @@ impl<'a> Comparison<'a> {
             seed,
             // Nobody has said how many trials will follow: as many as there have been.
             rounds: context.data.len() as f64,
+            trusted: HOPED,
         }
     }
 
@@ -94,7 +99,7 @@ impl<'a> Comparison<'a> {
     fn gain(&self, rewards: &[f64], best: &[f64]) -> f64 {
         let mut gains: Vec<f64> = rewards.iter().zip(best).map(|(y, best)| y - best).collect();
         gains.sort_by(f64::total_cmp);
-        let most = gains[((gains.len() - 1) as f64 * TRUSTED) as usize];
+        let most = gains[((gains.len() - 1) as f64 * self.trusted) as usize];
         gains.iter().map(|gain| gain.min(most).max(0.0)).sum::<f64>() / gains.len() as f64
     }
 
@@ -141,6 +146,7 @@ impl Mcbo {
             excursions.next = trials + excursions.pause();
         }
         let best = &of_tried[best];
+        comparison.trusted = NOT_HOPELESS;
         // A mechanism's luck can bring a bad intervention up to the best there is and no further: that costs, and gains nothing.
         let wasted = tried.iter().zip(&of_tried).any(|(at, rewards)| {
             mean(rewards) > mean(&of_usual)
@@ -149,11 +155,9 @@ impl Mcbo {
         });
         let look = trials >= excursions.next;
         if look {
+            comparison.trusted = HOPED;
             excursions.next = trials + excursions.pause();
-        } else if wasted {
-            // Something better in place of what is wasted, and nothing new.
-            comparison.rounds = 1.0;
-        } else {
+        } else if !wasted {
             return None;
         }
         let known: Vec<Intervention> = [usual.clone()].into_iter().chain(tried.iter().cloned()).collect();
@@ -169,7 +173,7 @@ impl Mcbo {
         // The sort is stable: of equals the first stays first.
         compared.sort_by(|a, b| b.0.total_cmp(&a.0));
         // The best few once more, in systems that they were not chosen by.
-        let again = Comparison { rounds: comparison.rounds, ..Comparison::new(context, network, 2, seed) };
+        let again = Comparison { trusted: comparison.trusted, ..Comparison::new(context, network, 2, seed) };
         let finalists = compared.into_iter().take(FINALISTS).map(|(_, intervention)| intervention);
         let finalists: Vec<Intervention> = known.into_iter().chain(finalists).collect();
         let rewards: Vec<Vec<f64>> = finalists.iter().map(|at| again.rewards(at)).collect();
@@ -332,14 +336,14 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (network, _) = context.fit(&Mcbo::default().model, &mut rng).expect("a fit");
         let comparison = Comparison::new(&context, &network, 1, 1);
-        let best = vec![0.0; 40];
-        let mut rewards = vec![-1.0; 40];
+        let best = vec![0.0; 11];
+        let mut rewards = vec![-1.0; 11];
         (rewards[3], rewards[7]) = (1e6, 5.0);
         assert_eq!(comparison.gain(&rewards, &best), 0.0);
         rewards[9] = 2.0;
-        rewards[11] = 1.0;
-        // Three of forty lie above the 95 % quantile, which is the third largest.
-        assert!((comparison.gain(&rewards, &best) - (3.0 * 2.0 + 1.0) / 40.0).abs() < 1e-12);
+        rewards[10] = 1.0;
+        // Of eleven the ninth by size lies at 80 %: the two above it count as much as it does.
+        assert!((comparison.gain(&rewards, &best) - (3.0 * 2.0 + 1.0) / 11.0).abs() < 1e-12);
         assert_eq!(comparison.rounds, 10.0);
     }
 }

@@ -14,6 +14,7 @@ mod recommend;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::data::check_intervention;
 use crate::network::{FitError, Forecast, ModelMemory, ModelSettings, ModelWarning, Network};
 use crate::search::Candidate;
 use crate::{Data, Intervention, Observation, Problem};
@@ -86,7 +87,8 @@ fn warm_starts(context: &Context<'_>) -> Vec<Intervention> {
     warm
 }
 
-/// The interventions with the best measured rewards, best first.
+/// The interventions with the best measured rewards, best first. Past trials may have done what is not allowed any more: those are
+/// left out.
 fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec<Intervention> {
     let mut rewards: Vec<(usize, f64)> = data.rewards(problem).collect();
     rewards.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -96,7 +98,8 @@ fn best_observed(problem: &Problem, data: &Data, count: usize) -> Vec<Interventi
         if best.len() == count {
             break;
         }
-        if !best.iter().any(|other| other.is_close(problem, intervention)) {
+        let known = best.iter().any(|other| other.is_close(problem, intervention));
+        if !known && check_intervention(problem, intervention).is_ok() {
             best.push(intervention.clone());
         }
     }

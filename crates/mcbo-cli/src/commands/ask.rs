@@ -110,6 +110,11 @@ fn reason(study: &Study, suggestion: &Suggestion) -> String {
                 value(acquisition)
             ));
         }
+        (Some(gain), None) if suggestion.excursion => text.push_str(&format!(
+            " here, which may be less than what is known. It is tried for what it may teach: by what is plausible it betters the best \
+             tried so far by {} on average, in this trial and all that follow.",
+            format.show(gain)
+        )),
         (Some(gain), None) if by_mcbo && gain > 0.0 => text.push_str(&format!(
             " here. Of all interventions it promises to better what would be recommended now the most, by {} on average.",
             format.show(gain)

@@ -1,5 +1,10 @@
 //! Which nodes may be set together and which actions used: the choices that a problem leaves.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "what is listed once belongs to one problem: it is no global state"
+)]
+
 use std::sync::OnceLock;
 
 use super::Problem;

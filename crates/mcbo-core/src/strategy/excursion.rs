@@ -56,6 +56,11 @@ impl Excursions {
         *self == Self::default()
     }
 
+    /// Whether the last suggestion was one.
+    pub(super) fn under_way(&self) -> bool {
+        self.under_way
+    }
+
     /// Trials until interventions are compared again: the longer nothing was found, the rarer one looks.
     fn pause(&self) -> usize {
         EVERY * (1 + self.fruitless as usize)
@@ -192,7 +197,7 @@ impl Mcbo {
         let intervention = finalists[place].clone();
         let choice = Choice::of(problem, &intervention);
         let point = DecisionSpace::new(problem, &choice).point(&intervention);
-        Some(Candidate { choice, point, value: again.worth(&rewards[place], best), intervention })
+        Some(Candidate { choice, point, value: again.gain(&rewards[place], best), intervention })
     }
 }
 

@@ -195,6 +195,7 @@ impl Strategy for Mcbo {
         {
             (luck, found) = (None, vec![excursion]);
         }
+        let excursion = luck.is_none() && memory.excursions.under_way();
         let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
         let Pick { intervention, candidate, warning } = first_free(context, &found, rng);
         warnings.extend(warning);
@@ -226,6 +227,7 @@ impl Strategy for Mcbo {
             predicted,
             optimistic,
             warnings,
+            excursion,
         };
         Ok(Proposal { suggestion, memory })
     }

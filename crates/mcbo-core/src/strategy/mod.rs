@@ -147,6 +147,10 @@ pub struct Suggestion {
     pub optimistic: Vec<(String, f64)>,
     /// What the user should know.
     pub warnings: Vec<Warning>,
+    /// Whether it is made for what it teaches, at the price of some reward; the acquisition is then what it may gain over what was
+    /// tried, on average.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub excursion: bool,
 }
 
 impl Suggestion {
@@ -160,6 +164,7 @@ impl Suggestion {
             predicted: Vec::new(),
             optimistic: Vec::new(),
             warnings: Vec::new(),
+            excursion: false,
         }
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use common::Options;
 use mcbo_core::{
     Batch, Choice, Context, Criterion, Data, Mcbo, Memory, Network, Noise, NoiseSamples, Observation,
-    Optimism, Plan, Problem, Study, Workspace, enumerate,
+    Optimism, Plan, Problem, Strategy, Study, Workspace, check_intervention, enumerate,
 };
 use mcbo_gp::optimize::{StopRule, minimize};
 use rand::{RngExt, SeedableRng};
@@ -298,4 +298,33 @@ fn a_node_that_was_never_measured_could_be_anything() {
     }
     let advice = study.recommend().unwrap();
     assert_eq!(study.certify(&advice, 2.0).gap(), f64::INFINITY);
+}
+
+/// Past trials may have done what is not allowed any more: the best of them is neither recommended nor proposed.
+#[test]
+fn what_is_not_allowed_any_more_is_not_recommended() {
+    let problem = |most: usize| {
+        Problem::builder("two")
+            .action("a", [0.0, 1.0])
+            .action("b", [0.0, 1.0])
+            .node("y", |n| n.actions(["a", "b"]).noise(Noise::Gaussian(0.05)))
+            .max_interventions(most)
+            .maximize("y")
+            .build()
+            .unwrap()
+    };
+    let mut data = Data::new();
+    for i in 0..15 {
+        let mut intervention = problem(2).neutral_intervention();
+        intervention.actions = vec![f64::from(i % 4) / 3.0, f64::from(i % 5) / 4.0];
+        let y = intervention.actions[0] + intervention.actions[1];
+        data.push(&problem(2), Observation { intervention, values: vec![Some(y)] }).unwrap();
+    }
+    let (problem, memory) = (problem(1), Memory::default());
+    let context = context(&problem, &data, &memory);
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    let advice = Mcbo::default().recommend(&context, Criterion::Mean, rng).unwrap();
+    check_intervention(&problem, &advice.intervention).expect("allowed");
+    let proposal = Mcbo::default().suggest(&context, rng).unwrap();
+    check_intervention(&problem, &proposal.suggestion.intervention).expect("allowed");
 }

@@ -51,7 +51,7 @@ fn rewards_are_in_the_direction_of_improvement() {
 
 #[test]
 fn vector_nodes_are_arrays() {
-    let done = mcbo(&["run", "vector.toml", "--rounds", "1", "--json"]).with_code(0);
+    let done = mcbo(&["run", "vector.toml", "--rounds", "1", "--beta", "0.5", "--json"]).with_code(0);
     let lines = done.json();
     let trial = &lines[lines.len() - 2];
     let pair = |value: &Value| value.as_array().map(Vec::len) == Some(2);

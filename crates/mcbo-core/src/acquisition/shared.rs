@@ -41,6 +41,22 @@ impl<'a> SharedOptimism<'a> {
         decided.iter().copied().chain(eta.iter().map(|e| e / length)).collect()
     }
 
+    /// The decision vector with the luckiest `η` to first order, along the reward's gradient, and the reward there.
+    pub(crate) fn luckiest(&self, decided: &[f64]) -> (Vec<f64>, f64) {
+        let (dim, decisions) = (self.plan().dim(), self.plan().decisions());
+        let mut point = decided.to_vec();
+        point.resize(dim, 0.0);
+        let (mut workspace, mut values, mut gradient) = (Workspace::default(), Vec::new(), vec![0.0; dim]);
+        self.evaluate(&point, &mut workspace, &mut values, &mut gradient);
+        let steepest = &gradient[decisions..];
+        let length = steepest.iter().map(|g| g * g).sum::<f64>().sqrt();
+        if length > 0.0 && length.is_finite() {
+            point[decisions..].iter_mut().zip(steepest).for_each(|(eta, g)| *eta = g / length);
+        }
+        self.evaluate(&point, &mut workspace, &mut values, &mut []);
+        (point, values.first().copied().unwrap_or(f64::NAN))
+    }
+
     /// The length that `η` is divided by.
     fn length(eta: &[f64]) -> f64 {
         eta.iter().map(|e| e * e).sum::<f64>().sqrt().max(1.0)

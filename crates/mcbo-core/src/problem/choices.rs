@@ -15,10 +15,17 @@ pub const ENUMERATION_LIMIT: usize = 300;
 
 /// What was listed of a problem when it was first asked for. It follows from the rest of the problem, so that it does not
 /// count when problems are compared.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Listed {
     target_sets: OnceLock<Option<Vec<Vec<usize>>>>,
     choices: OnceLock<Option<Vec<Choice>>>,
+}
+
+/// The same whether anything was listed yet or not: what is written of a problem tells it from others.
+impl std::fmt::Debug for Listed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listed")
+    }
 }
 
 impl PartialEq for Listed {

@@ -144,6 +144,10 @@ impl Mcbo {
         let of_tried: Vec<Vec<f64>> = tried.iter().map(|at| comparison.rewards(at)).collect();
         let best = largest(of_tried.iter().map(|rewards| mean(rewards)))?;
         let trials = context.data.len();
+        if excursions.is_none() {
+            // First what there is to climb.
+            excursions.next = trials + excursions.pause();
+        }
         if std::mem::take(&mut excursions.under_way) {
             let last = context.memory.last.as_ref();
             let fruitful = last.is_some_and(|last| tried[best].is_within(problem, last, CLOSE));
@@ -299,10 +303,13 @@ mod tests {
         let problem = problem();
         // Thirty trials at one place and two near it: little is known of the rest, and there is much to gain.
         let stuck = data(&problem, (0..30).map(|_| 0.2).chain([0.15, 0.25, 0.1, 0.3, 0.2]));
-        let (tried, excursions) = instead(&stuck, 0.2, Excursions::default());
+        let now = Excursions { next: 1, ..Excursions::default() };
+        let (tried, excursions) = instead(&stuck, 0.2, now);
         assert!(tried.is_some_and(|a| a > 0.3), "{tried:?}");
         assert_eq!(excursions, Excursions { under_way: true, fruitless: 0, next: 40 });
-        // Between two comparisons nothing is tried.
+        // Between two comparisons nothing is tried, nor before the first.
+        let (tried, first) = instead(&stuck, 0.2, Excursions::default());
+        assert_eq!((tried, first.next), (None, 40));
         let waiting = Excursions { next: 36, ..Excursions::default() };
         assert_eq!(instead(&stuck, 0.2, waiting), (None, waiting));
     }
@@ -310,7 +317,7 @@ mod tests {
     #[test]
     fn what_is_known_to_be_best_stays() {
         let known = data(&problem(), (0..60).map(|i| f64::from(i) / 59.0));
-        let (tried, _) = instead(&known, 0.6, Excursions::default());
+        let (tried, _) = instead(&known, 0.6, Excursions { next: 1, ..Excursions::default() });
         assert!(tried.is_none_or(|a| (a - 0.6).abs() < 0.1), "{tried:?}");
     }
 
@@ -320,7 +327,7 @@ mod tests {
         // The action 0 earns -0.44 where 1 is possible, which 0.6 earns.
         let tried = Excursions { under_way: true, fruitless: 1, next: 0 };
         let after = |last: f64| instead(&known, last, tried).1;
-        assert_eq!((after(0.0).fruitless, after(0.0).next), (2, 80));
+        assert_eq!((after(0.0).fruitless, after(0.0).next), (2, 75));
         assert_eq!(after(35.0 / 59.0).fruitless, 0);
     }
 

@@ -190,12 +190,20 @@ impl Strategy for Mcbo {
             Some(luck) => self.search(context, &network, luck, seed, &|_| {}),
             None => self.improve(context, &network, seed),
         };
-        if let Some(Luck::Shared(_)) = luck
-            && let Some(excursion) = self.excursion(context, &network, &found, &mut memory.excursions, seed)
+        let mut excursion = false;
+        if let Some(Luck::Shared(beta)) = luck
+            && let Some(mut other) = self.excursion(context, &network, &found, &mut memory.excursions, seed)
         {
-            (luck, found) = (None, vec![excursion]);
+            excursion = memory.excursions.under_way();
+            if excursion {
+                luck = None;
+            } else {
+                let samples = self.search.ranking_samples;
+                let shared = SharedOptimism::new(problem, &network, &other.choice, beta, samples, seed);
+                (other.point, other.value) = shared.luckiest(&other.point);
+            }
+            found = vec![other];
         }
-        let excursion = luck.is_none() && memory.excursions.under_way();
         let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
         let Pick { intervention, candidate, warning } = first_free(context, &found, rng);
         warnings.extend(warning);

@@ -131,3 +131,16 @@ fn what_cannot_be_learned_is_said() {
     // Without values of free there is no row of y either.
     assert_eq!(network.warnings(), [constant, none("free"), none("y")]);
 }
+
+/// One value of a parent without a range says nothing of its scale but its size: with a scale of 1 another value could lie hundreds
+/// of scales away, where straight lines reach anything.
+#[test]
+fn a_parent_with_one_value_is_scaled_by_its_size() {
+    let problem = problem(Noise::None);
+    let mut one = Data::new();
+    one.push(&problem, data(&problem).observations()[3].clone()).expect("it fits");
+    let network = fit(&problem, &one, &settings());
+    assert_eq!(model(&network, 3).inputs[1], Affine { shift: 160.0, scale: 160.0 });
+    let paper = fit(&problem, &one, &ModelSettings { scaling: ParentScaling::MinMax, ..settings() });
+    assert_eq!(model(&paper, 3).inputs[1], Affine { shift: 160.0, scale: 1.0 });
+}

@@ -13,8 +13,8 @@ pub use bench::{
     Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Contender, Suite,
 };
 pub use study::{
-    Add, Advice, Ask, By, Doctor, Export, ExportFormat, Look, New, Plot, Storage, Studies, Tell, Update,
-    Worker,
+    Add, Advice, Ask, By, Doctor, Export, ExportFormat, Look, New, Plot, Predict, Storage, Studies, Tell,
+    Update, Worker,
 };
 
 const ABOUT: &str = "\
@@ -100,6 +100,8 @@ pub enum Command {
     /// What to settle for, and how much better anything else could be
     #[command(after_help = study::BEST_EXAMPLES)]
     Best(Look),
+    /// What to expect of an intervention of your own
+    Predict(Predict),
     /// Where a study stands
     #[command(after_help = study::STATUS_EXAMPLES)]
     Status(Look),

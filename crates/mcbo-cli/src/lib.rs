@@ -16,6 +16,7 @@ mod store;
 mod strategies;
 mod table;
 mod timestamp;
+mod words;
 
 use std::ffi::OsString;
 
@@ -45,6 +46,7 @@ pub fn run<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) ->
         Command::Tell(arguments) => commands::tell::run(&arguments),
         Command::Add(arguments) => commands::add::run(&arguments),
         Command::Best(arguments) => commands::best::run(&arguments),
+        Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Status(arguments) => commands::status::run(&arguments),
         Command::Export(arguments) => commands::export::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),

@@ -73,7 +73,7 @@ pub fn data_error(message: impl Into<String>) -> PyErr {
 
 fn study_class(error: &StudyError) -> &'static str {
     match error {
-        StudyError::Data(_) => "DataError",
+        StudyError::Data(_) | StudyError::NoData => "DataError",
         StudyError::Suggest(_) => "StrategyError",
         _ => "TrialError",
     }

@@ -41,11 +41,11 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row as an observation of the problem.
+    /// What was done: actions that are not named are neutral. Whether it can be done at all is not looked at.
     ///
     /// # Errors
-    /// If a name is unknown or a vector has the wrong length.
-    pub fn observation(&self, problem: &Problem) -> Result<Observation, RowFault> {
+    /// If a name is unknown.
+    pub fn intervention(&self, problem: &Problem) -> Result<Intervention, RowFault> {
         let mut intervention: Intervention = problem.neutral_intervention();
         for (name, &value) in &self.actions {
             let known = || problem.actions().iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -62,6 +62,15 @@ impl Row {
             intervention.targets.push((node, values.clone()));
         }
         intervention.targets.sort_by_key(|(node, _)| *node);
+        Ok(intervention)
+    }
+
+    /// The row as an observation of the problem.
+    ///
+    /// # Errors
+    /// If a name is unknown or a vector has the wrong length.
+    pub fn observation(&self, problem: &Problem) -> Result<Observation, RowFault> {
+        let intervention = self.intervention(problem)?;
         let named = self.values.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
         Ok(Observation { intervention, values: values_by_name(problem, named)? })
     }

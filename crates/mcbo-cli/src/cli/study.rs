@@ -197,6 +197,31 @@ pub struct Look {
     pub storage: Storage,
 }
 
+/// `mcbo predict`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo predict beer sugar=4 hops=12
+  mcbo predict beer                      if nothing is done
+  mcbo predict farm dose=30 'do(temperature)=31'
+
+Actions that are not named are neutral. The model is the one behind `mcbo best`, and so are its numbers.")]
+pub struct Predict {
+    /// The study
+    pub study: String,
+    /// Values of actions, and do(NODE)=VALUE for a node that is set
+    #[arg(value_name = "NAME=VALUE")]
+    pub doing: Vec<String>,
+    /// Threads to compute with [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
 /// `mcbo export`
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -11,6 +11,7 @@ pub mod export;
 pub mod init;
 pub mod new;
 pub mod plot;
+pub mod predict;
 pub mod run;
 pub mod status;
 pub mod studies;

@@ -1,0 +1,126 @@
+//! The book of a study: `predict` and what keeps its records.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::mcbo_in;
+use crate::study::{asked, lab, tell};
+
+/// A study with some trials.
+fn told(trials: usize) -> tempfile::TempDir {
+    let directory = lab();
+    for _ in 0..trials {
+        let trial = asked(directory.path(), &[]).remove(0);
+        tell(directory.path(), &trial).with_code(0);
+    }
+    directory
+}
+
+/// One JSON object.
+fn object(at: &Path, arguments: &[&str]) -> Value {
+    mcbo_in(at, arguments).with_code(0).json().remove(0)
+}
+
+#[test]
+fn predictions_are_those_of_best() {
+    let directory = told(8);
+    let at = directory.path();
+    let best = object(at, &["best", "lab", "--json"]);
+    let recommended = &best["recommendation"]["intervention"];
+    let mut words: Vec<String> = vec![format!("a={}", recommended["actions"]["a"])];
+    words.extend(recommended["values"]["z"].as_f64().map(|z| format!("do(z)={z:?}")));
+    let mut arguments = vec!["predict", "lab", "--json"];
+    arguments.extend(words.iter().map(String::as_str));
+    let prediction = object(at, &arguments);
+    assert_eq!(prediction["intervention"], *recommended);
+    assert_eq!((&prediction["study"], &prediction["given"]), (&"lab".into(), &serde_json::json!({})));
+    let expected = best["recommendation"]["predicted"].as_object().unwrap();
+    assert!(expected.len() >= 3, "{expected:?}");
+    for (node, expected) in expected {
+        let found = &prediction["predicted"][node];
+        // A vector node has a list.
+        let pairs: Vec<(&Value, &Value)> = match expected.as_array() {
+            Some(all) => all.iter().zip(found.as_array().unwrap()).collect(),
+            None => vec![(expected, found)],
+        };
+        for (expected, found) in pairs {
+            for key in ["mean", "lower", "upper"] {
+                assert_eq!(found[key], expected[key], "{node} {key}");
+            }
+            let outcome = [0, 1].map(|end| found["outcome"][end].as_f64().unwrap());
+            assert!(outcome[0] <= outcome[1], "{node}: {outcome:?}");
+        }
+    }
+    // On other threads the same.
+    arguments.extend(["--threads", "1"]);
+    assert_eq!(object(at, &arguments), prediction);
+}
+
+#[test]
+fn every_node_is_predicted_and_what_is_not_named_is_neutral() {
+    let directory = told(8);
+    let at = directory.path();
+    let neutral = object(at, &["predict", "lab", "--json"]);
+    assert_eq!(neutral["intervention"]["actions"]["a"], 0.0);
+    assert_eq!(neutral["intervention"]["targets"], serde_json::json!([]));
+    let names: Vec<&String> = neutral["predicted"].as_object().unwrap().keys().collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    let set = object(at, &["predict", "lab", "a=0.5", "do(z)=4", "--json"]);
+    let z = serde_json::json!({ "mean": 4.0, "lower": 4.0, "upper": 4.0, "outcome": [4.0, 4.0] });
+    assert_eq!(set["predicted"]["z"], z);
+    assert_eq!(set["predicted"]["leaf"].as_array().unwrap().len(), 2);
+    // What the process gives at a = 0.5, without noise: every value lies where it is said to lie.
+    let far = object(at, &["predict", "lab", "a=0.5", "do(z)=10", "--json"]);
+    for (prediction, z) in [(&set, 4.0_f64), (&far, 10.0)] {
+        let predicted = &prediction["predicted"];
+        let y = 1.0_f64.sin() + 1.0 - (z - 4.0).powi(2);
+        let exact = [(&predicted["x"], 1.0), (&predicted["leaf"][1], 1.0), (&predicted["y"], y)];
+        for (node, exact) in exact {
+            let [lower, upper] = ["lower", "upper"].map(|end| node[end].as_f64().unwrap());
+            assert!(lower < exact && exact < upper, "{exact}: {node}");
+        }
+    }
+    let table = mcbo_in(at, &["predict", "lab", "a=0.5", "do(z)=4"]).with_code(0).stdout;
+    for words in ["do(z)", "a single outcome", "leaf[1]", "set"] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+}
+
+#[test]
+fn what_cannot_be_predicted_is_said_with_a_hint() {
+    let directory = lab();
+    let at = directory.path();
+    let empty = mcbo_in(at, &["predict", "lab", "a=0.5"]).with_code(2).stderr;
+    assert!(empty.contains("no trial has been measured yet") && empty.contains("hint:"), "{empty}");
+    let trial = asked(at, &[]).remove(0);
+    tell(at, &trial).with_code(0);
+    for (words, message, hint) in [
+        (&["b=1"][..], "called \"b\"", "there is a, do(z)"),
+        (&["do(b)=1"], "called \"do(b)\"", "there is a, do(z)"),
+        (&["z=1"], "z is a node, not an action", "write 'do(z)=...' to set it"),
+        (&["x=1"], "x is a node, not an action", "give it a `do` range"),
+        (&["do(x)=1"], "x cannot be set", "give it a `do` range"),
+        (&["do(leaf)=1,2"], "leaf cannot be set", "give it a `do` range"),
+        (&["do(leaf[0])=1"], "leaf is set in part", "give all its components"),
+        (&["a=2"], "a is 2, outside its range 0 to 1", "widen the range"),
+        (&["do(z)=-1"], "z is -1, outside its range 0 to 10", "widen the range"),
+        (&["do(z)=1,2"], "has 2 values where the problem has 1", ""),
+        (&["a=nan"], "a is NaN", "give a finite number"),
+        (&["do(z)=inf"], "do(z) is inf", "give a finite number"),
+        (&["a=much"], "\"much\" is not a number", "decimal point"),
+        (&["a=1,2"], "a has 2 values", "one value"),
+        (&["a"], "\"a\" is not NAME=VALUE", "dose=30"),
+        (&["a=0.1", "a=0.2"], "a is given twice", "every name once"),
+        (&["do(z)=1", "do(z)=1"], "do(z) is given twice", "every name once"),
+    ] {
+        let mut arguments = vec!["predict", "lab"];
+        arguments.extend(words);
+        let refused = mcbo_in(at, &arguments).with_code(2);
+        assert!(refused.stdout.is_empty(), "{words:?}: {}", refused.stdout);
+        for part in [message, hint] {
+            assert!(refused.stderr.contains(part), "{words:?}: {}", refused.stderr);
+        }
+    }
+    mcbo_in(at, &["predict", "nobody"]).with_code(2);
+}

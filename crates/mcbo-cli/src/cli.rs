@@ -13,8 +13,8 @@ pub use bench::{
     Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Contender, Suite,
 };
 pub use study::{
-    Add, Advice, Ask, By, Doctor, Export, ExportFormat, Look, New, Plot, Predict, Storage, Studies, Tell,
-    Update, Worker,
+    Add, Advice, Ask, By, Delete, Doctor, Export, ExportFormat, Look, New, Plot, Predict, Storage, Studies,
+    Tell, Twin, Update, Worker,
 };
 
 const ABOUT: &str = "\
@@ -111,6 +111,14 @@ pub enum Command {
     Plot(Plot),
     /// Go on with a changed problem file
     Update(Update),
+    /// Copy a study, to try something else from where it stands
+    #[command(after_help = study::COPY_EXAMPLES)]
+    Copy(Twin),
+    /// Give a study another name
+    #[command(after_help = study::RENAME_EXAMPLES)]
+    Rename(Twin),
+    /// Delete a study for good
+    Delete(Delete),
     /// The paper's tasks: list them, evaluate interventions, run strategies on them
     Bench(Bench),
     /// See whether anything is wrong with this set-up

@@ -105,6 +105,7 @@ fn is_bad_input(error: &StoreError) -> bool {
         | Of::NoStudy { .. }
         | Of::StudyExists { .. }
         | Of::BadName { .. }
+        | Of::Deleted { .. }
         | Of::Problem(_)
         | Of::Strategy { .. }
         | Of::Twice { .. }

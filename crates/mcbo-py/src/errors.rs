@@ -81,7 +81,7 @@ fn study_class(error: &StudyError) -> &'static str {
 
 fn store_class(error: &StoreError) -> &'static str {
     match error {
-        StoreError::NoStudy { .. } => "StudyNotFoundError",
+        StoreError::NoStudy { .. } | StoreError::Deleted { .. } => "StudyNotFoundError",
         StoreError::StudyExists { .. } => "StudyExistsError",
         StoreError::Problem(_) | StoreError::Change(_) => "ProblemError",
         StoreError::Strategy { .. } => "StrategyError",

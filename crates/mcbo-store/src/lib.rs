@@ -46,6 +46,7 @@ mod ledger;
 mod log;
 mod memory;
 mod schema;
+mod shelf;
 mod store;
 mod strategies;
 mod study;

@@ -72,9 +72,13 @@ impl StoredStudy {
     ) -> Result<T, StoreError> {
         let shared = self.shared.clone();
         let mut transaction = shared.database.write()?;
-        if shared.database.address.backend == Backend::Postgres {
-            transaction.rows("SELECT id FROM studies WHERE id = $1 FOR UPDATE", &[Value::Int(self.id)])?;
-        }
+        self.check_there(
+            &mut transaction,
+            match shared.database.address.backend {
+                Backend::Sqlite => "SELECT created FROM studies WHERE id = $1",
+                Backend::Postgres => "SELECT created FROM studies WHERE id = $1 FOR UPDATE",
+            },
+        )?;
         let mut state = self.fold.take();
         self.catch_up(&mut transaction, &mut state)?;
         let mut fold = state.ok_or_else(|| self.bad_event(1, "the log is empty".into()))?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mcbo_core::{Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
 
+use crate::database::{Transaction, Value};
 use crate::event::{Event, Row, program};
 use crate::fold::Fold;
 use crate::ledger::{Duplicates, LEASE, Ledger, checked};
@@ -17,6 +18,8 @@ use crate::{RowError, StoreError};
 pub struct StoredStudy {
     pub(crate) shared: Arc<Shared>,
     pub(crate) id: i64,
+    /// When it was made. The number of a study that was deleted may go to another one, so both are looked at.
+    created: i64,
     pub(crate) name: String,
     pub(crate) lease: Duration,
     /// The state as of the last call; events that came later are added to it.
@@ -30,8 +33,8 @@ impl std::fmt::Debug for StoredStudy {
 }
 
 impl StoredStudy {
-    pub(crate) fn new(shared: Arc<Shared>, id: i64, name: &str) -> Self {
-        Self { shared, id, name: name.to_owned(), lease: LEASE, fold: None }
+    pub(crate) fn new(shared: Arc<Shared>, id: i64, created: i64, name: &str) -> Self {
+        Self { shared, id, created, name: name.to_owned(), lease: LEASE, fold: None }
     }
 
     /// The study's name.
@@ -171,15 +174,15 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn status(&mut self) -> Result<Status, StoreError> {
-        let (name, now) = (self.name.clone(), (self.shared.clock)());
-        let Fold { created, created_at, ledger } = self.current()?;
+        let (name, made, now) = (self.name.clone(), self.created, (self.shared.clock)());
+        let Fold { created, ledger } = self.current()?;
         let partial = |trial: &&Trial| trial.values.iter().flatten().any(Option::is_none);
         Ok(Status {
             name,
             strategy: created.strategy.clone(),
             seed: created.seed,
             initial: created.initial,
-            created: *created_at,
+            created: made,
             changed: ledger.changed,
             trials: ledger.records.len(),
             pending: ledger.count(TrialState::Pending),
@@ -196,7 +199,23 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn events(&self) -> Result<Vec<Entry>, StoreError> {
-        self.read_events(&mut self.shared.database.read()?, 0)
+        let mut transaction = self.shared.database.read()?;
+        self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
+        self.read_events(&mut transaction, 0)
+    }
+
+    /// Refuses to go on with a study that was deleted; `sql` looks for when the study of a number was made.
+    pub(crate) fn check_there(
+        &self,
+        transaction: &mut Transaction<'_>,
+        sql: &'static str,
+    ) -> Result<(), StoreError> {
+        let rows = transaction.rows(sql, &[Value::Int(self.id)])?;
+        let created = rows.first().map(|row| transaction.get::<i64>(row, 0)).transpose()?;
+        match created == Some(self.created) {
+            true => Ok(()),
+            false => Err(StoreError::Deleted { name: self.name.clone() }),
+        }
     }
 
     /// Computes the suggestion of a trial once more, from the log as it was then.
@@ -253,7 +272,10 @@ impl StoredStudy {
     fn current(&mut self) -> Result<&Fold, StoreError> {
         let shared = self.shared.clone();
         let mut fold = self.fold.take();
-        self.catch_up(&mut shared.database.read()?, &mut fold)?;
+        let mut transaction = shared.database.read()?;
+        self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
+        self.catch_up(&mut transaction, &mut fold)?;
+        drop(transaction);
         match fold {
             Some(fold) => Ok(self.fold.insert(fold)),
             None => Err(self.bad_event(1, "the log is empty".into())),

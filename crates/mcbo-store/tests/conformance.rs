@@ -8,6 +8,8 @@ mod flow;
 mod mistakes;
 #[path = "conformance/server.rs"]
 mod server;
+#[path = "conformance/shelf.rs"]
+mod shelf;
 #[path = "conformance/workers.rs"]
 mod workers;
 
@@ -33,6 +35,10 @@ const CHECKS: &[(&str, Check)] = &[
     ("bad_rows", mistakes::bad_rows),
     ("known_rows", mistakes::known_rows),
     ("bad_studies", mistakes::bad_studies),
+    ("copies", shelf::copies),
+    ("renames", shelf::renames),
+    ("deletes", shelf::deletes),
+    ("bad_shelves", shelf::bad_shelves),
 ];
 
 #[test]

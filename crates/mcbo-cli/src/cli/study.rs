@@ -280,6 +280,45 @@ pub struct Update {
     pub storage: Storage,
 }
 
+/// How to use `mcbo copy`.
+pub const COPY_EXAMPLES: &str = "\
+Example:
+  mcbo copy beer beer2
+
+The copy has all trials of the study and proposes next what the study would. From there on they go their own ways.";
+
+/// How to use `mcbo rename`.
+pub const RENAME_EXAMPLES: &str = "\
+Example:
+  mcbo rename beer ale";
+
+/// `mcbo copy` and `mcbo rename`
+#[derive(Debug, Args)]
+pub struct Twin {
+    /// The study
+    pub study: String,
+    /// The new name, which no study has yet
+    pub new: String,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+/// `mcbo delete`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo delete beer          asks first
+  mcbo delete beer --yes    does not ask, for scripts")]
+pub struct Delete {
+    /// The study
+    pub study: String,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
 /// `mcbo doctor`
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -124,3 +124,29 @@ fn what_cannot_be_predicted_is_said_with_a_hint() {
     }
     mcbo_in(at, &["predict", "nobody"]).with_code(2);
 }
+
+#[test]
+fn studies_are_copied_renamed_and_deleted() {
+    let directory = told(7);
+    let at = directory.path();
+    let copied = mcbo_in(at, &["copy", "lab", "twin"]).with_code(0);
+    assert!(copied.stdout.is_empty() && copied.stderr.contains("twin is a copy of lab, with its 7 trials"));
+    let next = |study: &str| object(at, &["ask", study, "--json"]);
+    let proposed = next("lab");
+    assert_eq!(proposed["trial"], 8);
+    assert_eq!(next("twin"), proposed);
+    mcbo_in(at, &["rename", "twin", "other twin"]).with_code(0);
+    assert_eq!(next("other twin"), proposed);
+    for arguments in [["copy", "lab", "other twin"], ["rename", "lab", "other twin"], ["copy", "twin", "t"]] {
+        let refused = mcbo_in(at, &arguments).with_code(2);
+        assert!(refused.stderr.contains("hint:"), "{}", refused.stderr);
+    }
+    // Nobody is there to be asked.
+    let refused = mcbo_in(at, &["delete", "other twin"]).with_code(2);
+    assert!(refused.stderr.contains("say --yes"), "{}", refused.stderr);
+    assert_eq!(next("other twin"), proposed);
+    mcbo_in(at, &["delete", "other twin", "--yes"]).with_code(0);
+    mcbo_in(at, &["ask", "other twin"]).with_code(2);
+    mcbo_in(at, &["delete", "other twin", "--yes"]).with_code(2);
+    assert_eq!(next("lab"), proposed);
+}

@@ -13,8 +13,8 @@ pub use bench::{
     Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Contender, Suite,
 };
 pub use study::{
-    Add, Advice, Ask, By, Delete, Doctor, Export, ExportFormat, Look, New, Plot, Predict, Storage, Studies,
-    Tell, Twin, Update, Worker,
+    Add, Advice, Ask, By, Delete, Doctor, Export, ExportFormat, Log, Look, New, Plot, Predict, Storage,
+    Studies, Tell, Twin, Update, Worker,
 };
 
 const ABOUT: &str = "\
@@ -111,6 +111,8 @@ pub enum Command {
     Plot(Plot),
     /// Go on with a changed problem file
     Update(Update),
+    /// Who did what, and when
+    Log(Log),
     /// Copy a study, to try something else from where it stands
     #[command(after_help = study::COPY_EXAMPLES)]
     Copy(Twin),

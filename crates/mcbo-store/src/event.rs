@@ -75,6 +75,14 @@ impl Row {
         Ok(Observation { intervention, values: values_by_name(problem, named)? })
     }
 
+    /// What is done, by names; nothing is measured.
+    pub(crate) fn of_intervention(problem: &Problem, intervention: &Intervention) -> Self {
+        let named =
+            |(node, values): &(usize, Vec<f64>)| (problem.nodes()[*node].name.clone(), values.clone());
+        let targets = intervention.targets.iter().map(named).collect();
+        Self { targets, ..Self::default() }.explicit(problem, intervention)
+    }
+
     /// The row with the value of every action written out, so that another neutral value does not change it.
     pub(crate) fn explicit(mut self, problem: &Problem, intervention: &Intervention) -> Self {
         let names = problem.actions().iter().map(|action| action.name.clone());
@@ -128,18 +136,27 @@ pub(crate) struct Told {
 pub(crate) struct Failed {
     pub trial: usize,
     pub reason: String,
+    /// Who did it; nobody wrote that down before there was a place for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// Rows came from outside.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Added {
     pub rows: Vec<Row>,
+    /// Who did it; nobody wrote that down before there was a place for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// The problem was mended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ProblemChanged {
     pub problem: String,
+    /// Who did it; nobody wrote that down before there was a place for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// One event.

@@ -212,13 +212,15 @@ pub(crate) struct Change<'a> {
     pub at: i64,
     /// Until when trials that are handed out belong to their worker.
     lease_until: i64,
+    /// Who makes it, where no worker is named.
+    pub by: Option<String>,
     pub events: Vec<Event>,
 }
 
 impl<'a> Change<'a> {
     pub fn new(ledger: &'a mut Ledger, at: i64, lease: Duration) -> Self {
         let lease = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-        Self { ledger, at, lease_until: at.saturating_add(lease), events: Vec::new() }
+        Self { ledger, at, lease_until: at.saturating_add(lease), by: None, events: Vec::new() }
     }
 
     /// Notes an event whose effect is in the ledger.
@@ -308,7 +310,8 @@ impl<'a> Change<'a> {
         if by_name.is_empty() {
             return Err(StoreError::Study(DataError::Nothing.into()));
         }
-        let event = Told { trial, worker: worker.map(str::to_owned), values: by_name };
+        let worker = worker.map(str::to_owned).or_else(|| self.by.clone());
+        let event = Told { trial, worker, values: by_name };
         if self.ledger.take(&event, self.at)? {
             self.note(Event::Told(event));
         }
@@ -321,7 +324,7 @@ impl<'a> Change<'a> {
         if known.is_some_and(|trial| trial.state == TrialState::Failed) {
             return Ok(());
         }
-        let event = Failed { trial, reason: reason.to_owned() };
+        let event = Failed { trial, reason: reason.to_owned(), by: self.by.clone() };
         self.ledger.fail(&event)?;
         self.note(Event::Failed(event));
         Ok(())
@@ -354,7 +357,7 @@ impl<'a> Change<'a> {
         }
         let count = added.len();
         if count > 0 {
-            self.note(Event::Added(Added { rows: added }));
+            self.note(Event::Added(Added { rows: added, by: self.by.clone() }));
         }
         Ok(count)
     }
@@ -363,7 +366,8 @@ impl<'a> Change<'a> {
     pub fn change_problem(&mut self, text: &str) -> Result<(), StoreError> {
         if self.ledger.problem.as_deref() != Some(text) {
             self.ledger.change_problem(text)?;
-            self.note(Event::ProblemChanged(ProblemChanged { problem: text.to_owned() }));
+            let event = ProblemChanged { problem: text.to_owned(), by: self.by.clone() };
+            self.note(Event::ProblemChanged(event));
         }
         Ok(())
     }

@@ -84,6 +84,7 @@ impl StoredStudy {
         let mut fold = state.ok_or_else(|| self.bad_event(1, "the log is empty".into()))?;
         let first = fold.ledger.seq + 1;
         let mut change = Change::new(&mut fold.ledger, (shared.clock)(), self.lease);
+        change.by = self.by.clone();
         let done = act(&mut change)?;
         let (at, events) = (change.at, change.events);
         if events.is_empty() {

@@ -8,6 +8,7 @@ use mcbo_core::{Intervention, Origin, Problem, Study, StudyError, Trial, TrialSt
 use crate::database::{Transaction, Value};
 use crate::event::{Event, Row, program};
 use crate::fold::Fold;
+use crate::history::{Happening, Teller};
 use crate::ledger::{Duplicates, LEASE, Ledger, checked};
 use crate::store::Shared;
 use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial};
@@ -22,6 +23,8 @@ pub struct StoredStudy {
     created: i64,
     pub(crate) name: String,
     pub(crate) lease: Duration,
+    /// Who makes the changes, where no worker is named.
+    pub(crate) by: Option<String>,
     /// The state as of the last call; events that came later are added to it.
     pub(crate) fold: Option<Fold>,
 }
@@ -34,7 +37,7 @@ impl std::fmt::Debug for StoredStudy {
 
 impl StoredStudy {
     pub(crate) fn new(shared: Arc<Shared>, id: i64, created: i64, name: &str) -> Self {
-        Self { shared, id, created, name: name.to_owned(), lease: LEASE, fold: None }
+        Self { shared, id, created, name: name.to_owned(), lease: LEASE, by: None, fold: None }
     }
 
     /// The study's name.
@@ -45,6 +48,11 @@ impl StoredStudy {
     /// The same study where trials that are asked for from now on belong to their worker for another time than [`LEASE`].
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
+    }
+
+    /// The same study with the name of who makes the changes from now on: it stands in the log where no worker is named.
+    pub fn signed(self, by: impl Into<String>) -> Self {
+        Self { by: Some(by.into()), ..self }
     }
 
     /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones.
@@ -202,6 +210,22 @@ impl StoredStudy {
         let mut transaction = self.shared.database.read()?;
         self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
         self.read_events(&mut transaction, 0)
+    }
+
+    /// Who did what and when, oldest first: the log as a story.
+    ///
+    /// # Errors
+    /// If the database cannot be read, or an event makes no sense.
+    pub fn history(&self) -> Result<Vec<Happening>, StoreError> {
+        let mut teller = Teller::default();
+        let tell = |entry: Entry| {
+            let (seq, at) = (entry.seq, entry.at);
+            let event =
+                Event::read(&entry.kind, &entry.payload).map_err(|reason| self.bad_event(seq, reason))?;
+            let (who, what) = teller.tell(event).map_err(|reason| self.bad_event(seq, reason))?;
+            Ok(Happening { seq, at, kind: entry.kind, who, what })
+        };
+        self.events()?.into_iter().map(tell).collect()
     }
 
     /// Refuses to go on with a study that was deleted; `sql` looks for when the study of a number was made.

@@ -25,6 +25,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("replay_is_live", flow::replay_is_live),
     ("problem_changes", flow::problem_changes),
     ("partial_tells", flow::partial_tells),
+    ("history", flow::history),
     ("two_workers", workers::two_workers),
     ("leases", workers::leases),
     ("enqueued", workers::enqueued),

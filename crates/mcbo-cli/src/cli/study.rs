@@ -280,6 +280,24 @@ pub struct Update {
     pub storage: Storage,
 }
 
+/// `mcbo log`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo log beer
+  mcbo log beer --json | jq 'select(.kind == \"told\")'
+
+Who: the worker a trial was handed to, else who gave the command (MCBO_WORKER, or user@host).")]
+pub struct Log {
+    /// The study
+    pub study: String,
+    /// Print one JSON object per event
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
 /// How to use `mcbo copy`.
 pub const COPY_EXAMPLES: &str = "\
 Example:

@@ -11,6 +11,7 @@ pub mod delete;
 pub mod doctor;
 pub mod export;
 pub mod init;
+pub mod log;
 pub mod new;
 pub mod plot;
 pub mod predict;

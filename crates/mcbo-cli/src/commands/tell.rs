@@ -22,7 +22,7 @@ pub fn run(arguments: &Tell) -> Result<ExitCode> {
         (None, Some(file)) => from_json(&problem::data(file)?)?,
         (None, None) => from_words(&arguments.values)?,
     };
-    let mut study = store::study(&arguments.storage, &arguments.study)?;
+    let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     if let Some(reason) = &arguments.failed {
         study.fail(arguments.trial, reason)?;
         console.note(&format!(

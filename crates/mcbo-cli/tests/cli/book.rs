@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::mcbo_in;
 use crate::study::{asked, lab, tell};
+use crate::{command, finish, mcbo_in};
 
 /// A study with some trials.
 fn told(trials: usize) -> tempfile::TempDir {
@@ -149,4 +149,45 @@ fn studies_are_copied_renamed_and_deleted() {
     mcbo_in(at, &["ask", "other twin"]).with_code(2);
     mcbo_in(at, &["delete", "other twin", "--yes"]).with_code(2);
     assert_eq!(next("lab"), proposed);
+}
+
+#[test]
+fn the_log_says_who_did_what() {
+    let directory = lab();
+    let at = directory.path();
+    let call = |arguments: &[&str]| {
+        let mut command = command(at);
+        command.env("MCBO_WORKER", "eva").args(arguments);
+        finish(command).with_code(0)
+    };
+    call(&["ask", "lab", "--worker", "adam"]);
+    call(&["tell", "lab", "1", "x=0.25", "leaf=0.5,0.75"]);
+    std::fs::write(at.join("past.csv"), "a,x,y\n0.5,1,2\n0.25,0.5,1\n").unwrap();
+    call(&["add", "lab", "--csv", "past.csv"]);
+    call(&["ask", "lab"]);
+    call(&["tell", "lab", "4", "--failed", "the pump broke"]);
+    let log = call(&["log", "lab", "--json"]).json();
+    let of = |key: &str| -> Vec<Value> { log.iter().map(|event| event[key].clone()).collect() };
+    assert_eq!(of("kind"), ["created", "asked", "told", "added", "asked", "failed"]);
+    assert_eq!(of("who")[1..], ["adam", "eva", "eva", "eva", "eva"]);
+    assert_eq!(of("event"), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(log[2]["values"], serde_json::json!({ "x": 0.25, "leaf": [0.5, 0.75] }));
+    assert_eq!(log[3]["trials"], serde_json::json!([2, 3]));
+    assert_eq!(log[4]["intervention"], asked_intervention(at, 4));
+    assert_eq!(log[5]["reason"], "the pump broke");
+    let table = call(&["log", "lab"]).stdout;
+    for words in [
+        "told of trial 1: leaf=0.5,0.75 x=0.25",
+        "added trials 2 to 3",
+        "marked trial 4 as failed: the pump broke",
+        "asked for trial 1, by design",
+    ] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+    mcbo_in(at, &["log", "nobody"]).with_code(2);
+}
+
+/// What a trial does, as `export` has it.
+fn asked_intervention(at: &Path, trial: usize) -> Value {
+    crate::study::export(at)["trials"][trial - 1]["intervention"].clone()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcbo_core::{Mcbo, Problem, Strategy, Study, TrialState};
-use mcbo_store::{Options, Outcome, Row, Store, StrategyOptions};
+use mcbo_store::{Deed, Options, Outcome, Row, Store, StrategyOptions};
 
 use crate::common::{EXTENDED, PROBLEM, create, round, world};
 
@@ -210,4 +210,41 @@ pub fn partial_tells(url: &str) {
     for _ in 0..2 {
         assert_eq!(round(&mut whole, "w"), round(&mut study, "w"));
     }
+}
+
+/// Who did what, by the names of then, with numbers of rows that came from outside.
+pub fn history(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "random", 3);
+    let asked = round(&mut study, "w");
+    let row: Row = serde_json::from_str(r#"{"values": {"growth": [0.1]}}"#).unwrap();
+    study.add(&[row.clone(), row]).unwrap();
+    let mut study = store.open_study("s").unwrap().signed("eva");
+    study.ask("v", 1).unwrap();
+    study.tell(4, &[("light", vec![0.5])], None).unwrap();
+    study.fail(4, "the pump broke").unwrap();
+    study.change_problem(EXTENDED).unwrap();
+    study.ask("v", 1).unwrap();
+    let told = study.history().unwrap();
+    assert_eq!(told.len(), study.events().unwrap().len());
+    let who: Vec<Option<&str>> = told.iter().map(|one| one.who.as_deref()).collect();
+    let (w, v, eva) = (Some("w"), Some("v"), Some("eva"));
+    assert_eq!(who, [None, w, w, None, v, eva, eva, eva, v]);
+    let kinds: Vec<&str> = told.iter().map(|one| one.kind.as_str()).collect();
+    let expected =
+        ["created", "asked", "told", "added", "asked", "told", "failed", "problem-changed", "asked"];
+    assert_eq!(kinds, expected);
+    assert!(told.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq && pair[0].at <= pair[1].at));
+    let Deed::Asked { trial: 1, strategy, doing } = &told[1].what else { panic!("{:?}", told[1]) };
+    assert_eq!(
+        (strategy.as_str(), doing.actions["water"]),
+        ("design", asked.suggestion.intervention.actions[0])
+    );
+    let set: Vec<&String> = doing.targets.keys().collect();
+    assert_eq!(set.len(), asked.suggestion.intervention.targets.len());
+    assert_eq!(told[3].what, Deed::Added { trials: 2..=3 });
+    assert!(matches!(&told[5].what, Deed::Told { trial: 4, values } if values["light"] == [0.5]));
+    assert!(matches!(&told[6].what, Deed::Failed { trial: 4, reason } if reason == "the pump broke"));
+    let Deed::Asked { trial: 5, doing, .. } = &told[8].what else { panic!("{:?}", told[8]) };
+    assert_eq!(doing.actions.keys().collect::<Vec<_>>(), ["lamp", "water"]);
 }

@@ -13,8 +13,8 @@ pub use bench::{
     Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Contender, Suite,
 };
 pub use study::{
-    Add, Advice, Ask, By, Delete, Doctor, Export, ExportFormat, Log, Look, New, Plot, Predict, Storage,
-    Studies, Tell, Twin, Update, Worker,
+    Add, Advice, Ask, By, Correct, Delete, Doctor, Export, ExportFormat, Log, Look, New, Plot, Predict,
+    Storage, Studies, Tell, Twin, Update, Worker,
 };
 
 const ABOUT: &str = "\
@@ -95,6 +95,8 @@ pub enum Command {
     Ask(Ask),
     /// What an experiment gave
     Tell(Tell),
+    /// Put values right that were told wrong
+    Correct(Correct),
     /// Add data that exist already
     Add(Add),
     /// What to settle for, and how much better anything else could be

@@ -51,6 +51,7 @@ pub fn run<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) ->
         Command::Export(arguments) => commands::export::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),
         Command::Update(arguments) => commands::update::run(&arguments),
+        Command::Correct(arguments) => commands::correct::run(&arguments),
         Command::Log(arguments) => commands::log::run(&arguments),
         Command::Copy(arguments) => commands::copy::run(&arguments),
         Command::Rename(arguments) => commands::rename::run(&arguments),

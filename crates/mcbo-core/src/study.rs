@@ -126,6 +126,14 @@ pub enum StudyError {
         /// The value told now.
         told: f64,
     },
+    /// A value that is to be corrected was never told.
+    #[error("trial {number}: {node} has no value to correct; hint: tell it")]
+    NotTold {
+        /// The trial.
+        number: usize,
+        /// The node.
+        node: String,
+    },
     /// There is nothing to go by.
     #[error(
         "no trial has been measured yet, so nothing can be predicted; hint: ask for the first one, measure it and tell what it gave"

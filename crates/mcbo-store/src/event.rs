@@ -131,6 +131,16 @@ pub(crate) struct Told {
     pub values: BTreeMap<String, Vec<f64>>,
 }
 
+/// Values that were told were wrong, and are put right.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Corrected {
+    pub trial: usize,
+    pub values: BTreeMap<String, Vec<f64>>,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
 /// A trial could not be run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Failed {
@@ -167,6 +177,7 @@ pub(crate) enum Event {
     Asked(Box<Asked>),
     Retried(Retried),
     Told(Told),
+    Corrected(Corrected),
     Failed(Failed),
     Added(Added),
 }
@@ -180,6 +191,7 @@ impl Event {
             Self::Asked(_) => "asked",
             Self::Retried(_) => "retried",
             Self::Told(_) => "told",
+            Self::Corrected(_) => "corrected",
             Self::Failed(_) => "failed",
             Self::Added(_) => "added",
         }
@@ -193,6 +205,7 @@ impl Event {
             Self::Asked(event) => serde_json::to_string(event),
             Self::Retried(event) => serde_json::to_string(event),
             Self::Told(event) => serde_json::to_string(event),
+            Self::Corrected(event) => serde_json::to_string(event),
             Self::Failed(event) => serde_json::to_string(event),
             Self::Added(event) => serde_json::to_string(event),
         }
@@ -209,6 +222,7 @@ impl Event {
             "asked" => Self::Asked(parse(payload)?),
             "retried" => Self::Retried(parse(payload)?),
             "told" => Self::Told(parse(payload)?),
+            "corrected" => Self::Corrected(parse(payload)?),
             "failed" => Self::Failed(parse(payload)?),
             "added" => Self::Added(parse(payload)?),
             other => return Err(format!("its kind {other:?} is unknown")),

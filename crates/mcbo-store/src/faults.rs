@@ -77,12 +77,13 @@ type Act = fn(&mut StoredStudy) -> Result<(), StoreError>;
 /// new one is there then, and doing it again ends in the new one.
 fn failing_statements(url: &str) {
     let store = Store::open(url).unwrap();
-    let acts: [(&str, Act); 5] = [
+    let acts: [(&str, Act); 6] = [
         ("ask", |study| study.ask("w", 3).map(|_| ())),
         ("tell", |study| {
             let intervention = study.trials()?[0].trial.suggestion.intervention.clone();
             study.tell(1, &world(1, &intervention), None)
         }),
+        ("correct", |study| study.correct(1, &[("light", vec![0.25])], "")),
         ("fail", |study| study.fail(2, "no")),
         ("change", |study| study.change_problem(EXTENDED)),
         ("add", |study| {
@@ -133,6 +134,7 @@ fn is_whole(what: &str, new: &[Entry]) -> bool {
         == match what {
             "ask" => vec!["asked"; 3],
             "tell" => vec!["told"],
+            "correct" => vec!["corrected"],
             "fail" => vec!["failed"],
             "change" => vec!["problem-changed"],
             _ => vec!["added"],

@@ -48,6 +48,9 @@ impl Fold {
             Event::Told(event) => {
                 ledger.take(&event, at).map_err(text)?;
             }
+            Event::Corrected(event) => {
+                ledger.correct(&event, at).map_err(text)?;
+            }
             Event::Failed(event) => ledger.fail(&event).map_err(text)?,
             Event::Added(event) => {
                 for row in event.rows {

@@ -59,6 +59,15 @@ pub enum Deed {
         /// The values by node or component.
         values: BTreeMap<String, Vec<f64>>,
     },
+    /// Values of a trial were put right.
+    Corrected {
+        /// The trial.
+        trial: usize,
+        /// The right values by node or component.
+        values: BTreeMap<String, Vec<f64>>,
+        /// Why, as far as it was said.
+        reason: String,
+    },
     /// A trial could not be run.
     Failed {
         /// The trial.
@@ -109,6 +118,10 @@ impl Teller {
             }
             Event::Retried(event) => (Some(event.worker), Deed::Retried { trial: event.trial }),
             Event::Told(event) => (event.worker, Deed::Told { trial: event.trial, values: event.values }),
+            Event::Corrected(event) => {
+                let (trial, values, reason) = (event.trial, event.values, event.reason);
+                (event.by, Deed::Corrected { trial, values, reason })
+            }
             Event::Failed(event) => (event.by, Deed::Failed { trial: event.trial, reason: event.reason }),
             Event::Added(event) => {
                 let first = self.trials + 1;

@@ -96,6 +96,20 @@ impl StoredStudy {
         self.change(|change| change.tell(trial, values, worker))
     }
 
+    /// Puts values of a trial right that were told wrong, by the names of the nodes. The log keeps both; values that are right already
+    /// change nothing.
+    ///
+    /// # Errors
+    /// If there is no such trial, it was not told, a value was never told, or a value does not fit the problem.
+    pub fn correct(
+        &mut self,
+        trial: usize,
+        values: &[(&str, Vec<f64>)],
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        self.change(|change| change.correct(trial, values, reason))
+    }
+
     /// Marks a pending trial as one that could not be run. It is not proposed again. Saying so twice is no mistake.
     ///
     /// # Errors
@@ -198,6 +212,7 @@ impl StoredStudy {
             complete: ledger.count(TrialState::Complete),
             partial: ledger.study.trials().iter().filter(partial).count(),
             failed: ledger.count(TrialState::Failed),
+            corrected: ledger.records.iter().filter(|record| record.corrected.is_some()).count(),
             best: ledger.study.best_trial().map(|(trial, reward)| (trial.number, reward)),
         })
     }

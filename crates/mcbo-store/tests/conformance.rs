@@ -26,6 +26,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("problem_changes", flow::problem_changes),
     ("partial_tells", flow::partial_tells),
     ("history", flow::history),
+    ("corrections", flow::corrections),
     ("two_workers", workers::two_workers),
     ("leases", workers::leases),
     ("enqueued", workers::enqueued),

@@ -152,6 +152,29 @@ pub struct Tell {
     pub storage: Storage,
 }
 
+/// `mcbo correct`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo correct beer 7 taste=7.4
+  mcbo correct beer 7 taste=7.4 --reason 'read from the wrong line'
+
+Only what was told can be corrected, in trials and in rows that were added. `mcbo log` shows what stood there before.")]
+pub struct Correct {
+    /// The study
+    pub study: String,
+    /// The trial's number
+    pub trial: usize,
+    /// The right values of nodes
+    #[arg(value_name = "NAME=VALUE", required = true)]
+    pub values: Vec<String>,
+    /// Why they were wrong, for the log
+    #[arg(long, value_name = "REASON", default_value = "", hide_default_value = true)]
+    pub reason: String,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
 /// `mcbo add`
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -64,6 +64,11 @@ fn words(what: &Deed) -> String {
             let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
             format!("told of trial {trial}: {}", named(values))
         }
+        Deed::Corrected { trial, values, reason } => {
+            let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
+            let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+            format!("corrected trial {trial}: {}{why}", named(values))
+        }
         Deed::Failed { trial, reason } if reason.is_empty() => format!("marked trial {trial} as failed"),
         Deed::Failed { trial, reason } => format!("marked trial {trial} as failed: {reason}"),
         Deed::Added { trials } => match trials.clone().count() {
@@ -98,6 +103,10 @@ fn object(happening: &Happening) -> Value {
         Deed::Retried { trial } => json!({ "trial": trial }),
         Deed::Told { trial, values } => json!({
             "trial": trial,
+            "values": values.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
+        }),
+        Deed::Corrected { trial, values, reason } => json!({
+            "trial": trial, "reason": reason,
             "values": values.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
         }),
         Deed::Failed { trial, reason } => json!({ "trial": trial, "reason": reason }),

@@ -7,6 +7,7 @@ pub mod best;
 pub mod check;
 pub mod completions;
 pub mod copy;
+pub mod correct;
 pub mod delete;
 pub mod doctor;
 pub mod export;

@@ -191,3 +191,56 @@ fn the_log_says_who_did_what() {
 fn asked_intervention(at: &Path, trial: usize) -> Value {
     crate::study::export(at)["trials"][trial - 1]["intervention"].clone()
 }
+
+#[test]
+fn values_are_put_right_and_the_log_keeps_both() {
+    let directory = told(6);
+    let at = directory.path();
+    let before = crate::study::export(at)["trials"][2]["values"].clone();
+    let done =
+        mcbo_in(at, &["correct", "lab", "3", "y=-77.25", "leaf[1]=0.5", "--reason", "a slip"]).with_code(0);
+    assert!(
+        done.stderr.contains("y = -77.25, was") && done.stderr.contains("leaf[1] = 0.5, was"),
+        "{}",
+        done.stderr
+    );
+    let export = crate::study::export(at);
+    assert_eq!(export["trials"][2]["values"]["y"], -77.25);
+    assert_eq!(export["trials"][2]["values"]["leaf"], serde_json::json!([before["leaf"][0], 0.5]));
+    assert!(export["trials"][2]["corrected"].is_string() && export["trials"][1]["corrected"].is_null());
+    assert_eq!(object(at, &["status", "lab", "--json"])["corrected"], 1);
+    assert!(mcbo_in(at, &["status", "lab"]).with_code(0).stdout.contains("6 (6 complete, 1 corrected)"));
+    let log = mcbo_in(at, &["log", "lab", "--json"]).with_code(0).json();
+    let last = log.last().unwrap();
+    assert_eq!(
+        (&last["kind"], &last["trial"], &last["reason"]),
+        (&"corrected".into(), &3.into(), &"a slip".into())
+    );
+    let table = mcbo_in(at, &["log", "lab"]).with_code(0).stdout;
+    assert!(table.contains("corrected trial 3: leaf[1]=0.5 y=-77.25 (a slip)"), "{table}");
+    // Again it is nothing new; back it is as it was.
+    let again = mcbo_in(at, &["correct", "lab", "3", "y=-77.25"]).with_code(0);
+    assert!(again.stderr.contains("has these values already"), "{}", again.stderr);
+    assert_eq!(mcbo_in(at, &["log", "lab", "--json"]).json().len(), log.len());
+    let (y, leaf) = (format!("y={}", before["y"]), format!("leaf[1]={}", before["leaf"][1]));
+    mcbo_in(at, &["correct", "lab", "3", &y, &leaf]).with_code(0);
+    assert_eq!(crate::study::export(at)["trials"][2]["values"], before);
+    for (words, message) in [
+        (&["9", "y=1"][..], "there is no trial 9"),
+        (&["3", "y=nan"], "y is NaN"),
+        (&["3", "w=1"], "there is no node \"w\""),
+        (&["3", "y"], "is not NAME=VALUE"),
+        (&["3"], "required"),
+    ] {
+        let mut arguments = vec!["correct", "lab"];
+        arguments.extend(words);
+        let refused = mcbo_in(at, &arguments).with_code(2);
+        assert!(refused.stderr.contains(message), "{words:?}: {}", refused.stderr);
+    }
+    asked(at, &[]);
+    let refused = mcbo_in(at, &["correct", "lab", "7", "y=1"]).with_code(2);
+    assert!(refused.stderr.contains("trial 7 is pending"), "{}", refused.stderr);
+    mcbo_in(at, &["tell", "lab", "7", "x=0.5"]).with_code(0);
+    let refused = mcbo_in(at, &["correct", "lab", "7", "y=1"]).with_code(2);
+    assert!(refused.stderr.contains("y has no value to correct") && refused.stderr.contains("hint: tell it"));
+}

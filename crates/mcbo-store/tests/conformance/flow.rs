@@ -248,3 +248,61 @@ pub fn history(url: &str) {
     let Deed::Asked { trial: 5, doing, .. } = &told[8].what else { panic!("{:?}", told[8]) };
     assert_eq!(doing.actions.keys().collect::<Vec<_>>(), ["lamp", "water"]);
 }
+
+/// Told wrong and put right, a study goes on as one that was told right at once and remembers the same, to the bit.
+pub fn corrections(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "mcbo", 4).signed("eva");
+    let problem = Problem::from_toml(PROBLEM).unwrap();
+    let mut reference = Study::with_strategy(problem, Arc::new(Mcbo::default()), 7).initial(4);
+    for number in 1..=6 {
+        let trial = study.ask("w", 1).unwrap().remove(0).trial;
+        reference.resume(study.recompute(number).unwrap().stored).unwrap();
+        let right = world(number, &trial.suggestion.intervention);
+        reference.tell_named(number, &right).unwrap();
+        let mut told = right.clone();
+        if number == 5 {
+            told[2].1[0] += 3.0;
+        }
+        study.tell(number, &told, None).unwrap();
+        if number == 6 {
+            let fifth = reference.trials()[4].values.as_ref().unwrap()[2].unwrap();
+            study.correct(5, &[("growth", vec![fifth])], "a slip of the pen").unwrap();
+            // Once more is no mistake and nothing new.
+            study.correct(5, &[("growth", vec![fifth])], "").unwrap();
+        }
+    }
+    let mut fresh = Store::open(url).unwrap().open_study("s").unwrap();
+    assert_eq!(fresh.trials().unwrap(), study.trials().unwrap());
+    assert_eq!(fresh.study().unwrap().data(), reference.data());
+    let told = fresh.history().unwrap();
+    assert_eq!(told.len(), 14);
+    let last = told.last().unwrap();
+    assert_eq!((last.kind.as_str(), last.who.as_deref()), ("corrected", Some("eva")));
+    assert!(matches!(&last.what, Deed::Corrected { trial: 5, reason, .. } if reason == "a slip of the pen"));
+    assert_eq!((fresh.status().unwrap().corrected, fresh.status().unwrap().complete), (1, 6));
+    assert_eq!(fresh.trials().unwrap()[4].record.corrected, Some(last.at));
+    let next = fresh.ask("w", 1).unwrap().remove(0).trial.suggestion;
+    let expected = reference.ask().unwrap().suggestion.clone();
+    assert_eq!(serde_json::to_string(&next).unwrap(), serde_json::to_string(&expected).unwrap());
+    assert_eq!(next.strategy, "mcbo", "the model has decided");
+    // What was proposed before the correction is still computed from what was known then.
+    for trial in 1..=7 {
+        assert_eq!(fresh.recompute(trial).unwrap().outcome, Outcome::Same, "trial {trial}");
+    }
+    // What is no correction is refused and leaves no trace.
+    let events = fresh.events().unwrap();
+    for (trial, values) in [
+        (7, vec![("growth", vec![1.0])]),
+        (8, vec![("growth", vec![1.0])]),
+        (1, vec![("growth", vec![f64::NAN])]),
+        (1, vec![("growth", vec![1.0, 2.0])]),
+        (1, vec![("nothing", vec![1.0])]),
+        (1, vec![("moisture", vec![99.0])]),
+        (1, vec![("growth", vec![1.0]), ("growth", vec![1.0])]),
+        (1, vec![]),
+    ] {
+        assert!(fresh.correct(trial, &values, "").is_err(), "{trial} {values:?}");
+    }
+    assert_eq!(fresh.events().unwrap(), events);
+}

@@ -13,8 +13,8 @@ pub use bench::{
     Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Contender, Suite,
 };
 pub use study::{
-    Add, Advice, Ask, By, Doctor, Export, ExportFormat, Look, New, Plot, Storage, Studies, Tell, Update,
-    Worker,
+    Add, Advice, Ask, By, Correct, Delete, Doctor, Export, ExportFormat, Log, Look, New, Plot, Predict,
+    Storage, Studies, Tell, Twin, Update, Worker,
 };
 
 const ABOUT: &str = "\
@@ -95,11 +95,15 @@ pub enum Command {
     Ask(Ask),
     /// What an experiment gave
     Tell(Tell),
+    /// Put values right that were told wrong
+    Correct(Correct),
     /// Add data that exist already
     Add(Add),
     /// What to settle for, and how much better anything else could be
     #[command(after_help = study::BEST_EXAMPLES)]
     Best(Look),
+    /// What to expect of an intervention of your own
+    Predict(Predict),
     /// Where a study stands
     #[command(after_help = study::STATUS_EXAMPLES)]
     Status(Look),
@@ -109,6 +113,16 @@ pub enum Command {
     Plot(Plot),
     /// Go on with a changed problem file
     Update(Update),
+    /// Who did what, and when
+    Log(Log),
+    /// Copy a study, to try something else from where it stands
+    #[command(after_help = study::COPY_EXAMPLES)]
+    Copy(Twin),
+    /// Give a study another name
+    #[command(after_help = study::RENAME_EXAMPLES)]
+    Rename(Twin),
+    /// Delete a study for good
+    Delete(Delete),
     /// The paper's tasks: list them, evaluate interventions, run strategies on them
     Bench(Bench),
     /// See whether anything is wrong with this set-up

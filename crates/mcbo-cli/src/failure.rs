@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use mcbo_core::{Diagnostic, ProblemErrors, StudyError};
-use mcbo_store::StoreError;
+use mcbo_store::{RowFault, StoreError};
 
 use crate::console;
 use crate::exit::ExitCode;
@@ -83,24 +83,31 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     console::error(&format!("{error:#}").replace("; hint: ", "\nhint: "));
     let bad_input = error.is::<BadInput>()
         || error.is::<BadFile>()
+        || error.is::<RowFault>()
+        || error.downcast_ref::<StudyError>().is_some_and(is_refused)
         || error.downcast_ref::<StoreError>().is_some_and(is_bad_input);
     if bad_input { ExitCode::BAD_INPUT } else { ExitCode::FAILURE }
+}
+
+/// Whether a study refuses what it is told, rather than fails to answer.
+fn is_refused(error: &StudyError) -> bool {
+    !matches!(error, StudyError::Suggest(_))
 }
 
 /// Whether what the store refuses is for the user to mend, rather than something that went wrong.
 fn is_bad_input(error: &StoreError) -> bool {
     use StoreError as Of;
     match error {
-        Of::Study(StudyError::Suggest(_)) => false,
+        Of::Study(error) => is_refused(error),
         Of::BadUrl { .. }
         | Of::NotADatabase { .. }
         | Of::NotOurs { .. }
         | Of::NoStudy { .. }
         | Of::StudyExists { .. }
         | Of::BadName { .. }
+        | Of::Deleted { .. }
         | Of::Problem(_)
         | Of::Strategy { .. }
-        | Of::Study(_)
         | Of::Twice { .. }
         | Of::Rows(_)
         | Of::KnownRows(_)

@@ -1,8 +1,8 @@
 //! The JSON that scripts rely on.
 
 use mcbo_core::{
-    Certificate, Criterion, Forecast, Intervention, NodeSummary, Noise, Problem, Recommendation, Suggestion,
-    Trial, Warning, slot_name,
+    Certificate, Criterion, Forecast, Intervention, NodeSummary, Noise, Outlook, Problem, Recommendation,
+    Suggestion, Trial, Warning, slot_name,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -58,16 +58,30 @@ pub fn intervention(problem: &Problem, intervention: &Intervention) -> Value {
     json!({ "targets": targets, "values": values, "actions": actions })
 }
 
-fn predicted(problem: &Problem, forecasts: &[Forecast]) -> Value {
+/// What is said of components, by node; nodes of which a component is missing are left out.
+fn by_node<T>(problem: &Problem, all: &[T], node_of: fn(&T) -> usize, value: fn(&T) -> Value) -> Value {
     let mut nodes = Map::new();
     for (node, declared) in problem.nodes().iter().enumerate() {
-        let here: Vec<&Forecast> = forecasts.iter().filter(|forecast| forecast.node == node).collect();
+        let here: Vec<&T> = all.iter().filter(|one| node_of(one) == node).collect();
         if here.len() == declared.dim {
-            let bounds = here.iter().map(|f| bounds([f.mean, f.lower, f.upper]));
-            nodes.insert(declared.name.clone(), components(problem, node, bounds));
+            let values = here.into_iter().map(value);
+            nodes.insert(declared.name.clone(), components(problem, node, values));
         }
     }
     nodes.into()
+}
+
+fn predicted(problem: &Problem, forecasts: &[Forecast]) -> Value {
+    by_node(problem, forecasts, |f| f.node, |f| bounds([f.mean, f.lower, f.upper]))
+}
+
+/// What an intervention gives: `{"mean":...,"lower":...,"upper":...,"outcome":[...,...]}` of every node.
+pub fn outlooks(problem: &Problem, outlooks: &[Outlook]) -> Value {
+    let value = |outlook: &Outlook| {
+        let Forecast { mean, lower, upper, .. } = outlook.forecast;
+        json!({ "mean": mean, "lower": lower, "upper": upper, "outcome": outlook.outcome })
+    };
+    by_node(problem, outlooks, |outlook| outlook.forecast.node, value)
 }
 
 /// What the optimistic model expects, which comes by the names of components.
@@ -85,7 +99,8 @@ fn optimistic(problem: &Problem, named: &[(String, f64)]) -> Value {
     nodes.into()
 }
 
-fn warnings(warnings: &[Warning]) -> Vec<String> {
+/// Warnings in words.
+pub fn warnings(warnings: &[Warning]) -> Vec<String> {
     warnings.iter().map(ToString::to_string).collect()
 }
 

@@ -16,6 +16,7 @@ mod store;
 mod strategies;
 mod table;
 mod timestamp;
+mod words;
 
 use std::ffi::OsString;
 
@@ -45,10 +46,16 @@ pub fn run<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) ->
         Command::Tell(arguments) => commands::tell::run(&arguments),
         Command::Add(arguments) => commands::add::run(&arguments),
         Command::Best(arguments) => commands::best::run(&arguments),
+        Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Status(arguments) => commands::status::run(&arguments),
         Command::Export(arguments) => commands::export::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),
         Command::Update(arguments) => commands::update::run(&arguments),
+        Command::Correct(arguments) => commands::correct::run(&arguments),
+        Command::Log(arguments) => commands::log::run(&arguments),
+        Command::Copy(arguments) => commands::copy::run(&arguments),
+        Command::Rename(arguments) => commands::rename::run(&arguments),
+        Command::Delete(arguments) => commands::delete::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),

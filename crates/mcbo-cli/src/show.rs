@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mcbo_core::{Certificate, Direction, Forecast, Intervention, Problem};
+use mcbo_core::{Certificate, Direction, Forecast, Intervention, Outlook, Problem};
 
 use crate::console::{BOLD, DIM, styled};
 use crate::describe::{self, Lever};
@@ -31,6 +31,46 @@ pub fn levers(out: &mut impl Write, levers: &[Lever], intervention: &Interventio
     Ok(())
 }
 
+/// How to write a forecast, and its cells: name, expected value and bounds.
+fn cells(forecast: &Forecast) -> (Format, [String; 3]) {
+    let Forecast { name, mean, lower, upper, .. } = forecast;
+    // A hundredth of what is not known is fine enough.
+    let band = 10.0 * (upper - lower);
+    let format = if band > 0.0 { Format::of_range([0.0, band]) } else { Format::of_values([*mean]) };
+    let bounds = format!("{} to {}", format.show(*lower), format.show(*upper));
+    (format, [name.clone(), format.show(*mean), bounds])
+}
+
+/// A table of what the model expects of every node, on average and in a single trial.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn outlooks(
+    out: &mut impl Write,
+    intervention: &Intervention,
+    outlooks: &[Outlook],
+    width: usize,
+) -> io::Result<()> {
+    use Align::{Left, Right};
+    let mut table =
+        Table::new([("node", Left), ("expected", Right), (BOUNDS, Left), ("a single outcome", Left)]);
+    for Outlook { forecast, outcome: [low, high], .. } in outlooks {
+        let (format, [name, mean, bounds]) = cells(forecast);
+        if intervention.target(forecast.node).is_some() {
+            table.row([name, mean, "set".into(), "set".into()]);
+        } else {
+            table.row([name, mean, bounds, format!("{} to {}", format.show(*low), format.show(*high))]);
+        }
+    }
+    table.write(out, width)?;
+    paragraph(
+        out,
+        "The expected value lies within its bounds with a probability of 90 %, and a single measurement within its range: that \
+         has the noise in it.",
+        width,
+    )
+}
+
 /// A table of what the model expects of every node, and what its bounds are of.
 ///
 /// # Errors
@@ -43,12 +83,7 @@ pub fn forecasts(
 ) -> io::Result<()> {
     let mut table = Table::new([("node", Align::Left), ("expected", Align::Right), (BOUNDS, Align::Left)]);
     for forecast in forecasts {
-        let Forecast { name, mean, lower, upper, .. } = forecast;
-        // A hundredth of what is not known is fine enough.
-        let band = 10.0 * (upper - lower);
-        let format = if band > 0.0 { Format::of_range([0.0, band]) } else { Format::of_values([*mean]) };
-        let bounds = format!("{} to {}", format.show(*lower), format.show(*upper));
-        table.row([name.clone(), format.show(*mean), bounds]);
+        table.row(cells(forecast).1);
     }
     table.write(out, width)?;
     let single =

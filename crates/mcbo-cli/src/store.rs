@@ -81,6 +81,23 @@ pub fn study(storage: &Storage, name: &str) -> Result<StoredStudy> {
     Ok(existing(storage)?.open_study(name)?)
 }
 
+/// The same, to change it: the log says who did.
+///
+/// # Errors
+/// If there is none, or the store cannot be opened.
+pub fn study_to_change(storage: &Storage, name: &str) -> Result<StoredStudy> {
+    Ok(study(storage, name)?.signed(author(std::env::var("MCBO_WORKER").ok())))
+}
+
+/// The name somebody goes by: the one that was given, else user@host.
+fn author(given: Option<String>) -> String {
+    given.filter(|name| !name.is_empty()).unwrap_or_else(|| {
+        let user = whoami::username().unwrap_or_else(|_| "somebody".into());
+        let host = whoami::hostname().unwrap_or_else(|_| "somewhere".into());
+        format!("{user}@{host}")
+    })
+}
+
 /// What a new study is made with.
 ///
 /// # Errors
@@ -113,11 +130,7 @@ pub fn options(chooser: &Chooser) -> Result<Options, BadInput> {
 impl Worker {
     /// Whose experiments they are.
     pub fn name(&self) -> String {
-        self.worker.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| {
-            let user = whoami::username().unwrap_or_else(|_| "somebody".into());
-            let host = whoami::hostname().unwrap_or_else(|_| "somewhere".into());
-            format!("{user}@{host}")
-        })
+        author(self.worker.clone())
     }
 
     /// How long they stay so.

@@ -31,8 +31,8 @@ pub use graph::{Graph, GraphError};
 pub use intervention::{Choice, Intervention};
 pub use network::{
     Batch, FitError, Forecast, FormulaFault, LeftOutRow, MechanismKind, ModelMemory, ModelSettings,
-    ModelWarning, Network, NodeSummary, NoiseSamples, ParentScaling, Plan, PriorPreset, Suspicion, Workspace,
-    expected_reward, input_names, slot_name,
+    ModelWarning, Network, NodeSummary, NoiseSamples, Outlook, ParentScaling, Plan, PriorPreset, Suspicion,
+    Workspace, expected_reward, input_names, slot_name,
 };
 pub use noise::Noise;
 pub use optimism::Optimism;
@@ -47,4 +47,6 @@ pub use strategy::{
     Observe, OptionsError, Preset, Proposal, Random, Recommendation, Rule, Strategy, StrategyName,
     StrategyOptions, StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
-pub use study::{ChangeError, Origin, Study, StudyError, Trial, TrialState, default_initial, values_by_name};
+pub use study::{
+    ChangeError, Origin, Prediction, Study, StudyError, Trial, TrialState, default_initial, values_by_name,
+};

@@ -1,5 +1,6 @@
 //! Ask and tell: the state of an optimisation, in memory.
 
+mod predict;
 mod resume;
 
 use std::sync::Arc;
@@ -85,6 +86,7 @@ pub struct Trial {
     pub values: Option<Vec<Option<f64>>>,
 }
 
+pub use predict::Prediction;
 pub use resume::ChangeError;
 
 /// Why a study refuses what it is told. The study is as it was then.
@@ -124,6 +126,19 @@ pub enum StudyError {
         /// The value told now.
         told: f64,
     },
+    /// A value that is to be corrected was never told.
+    #[error("trial {number}: {node} has no value to correct; hint: tell it")]
+    NotTold {
+        /// The trial.
+        number: usize,
+        /// The node.
+        node: String,
+    },
+    /// There is nothing to go by.
+    #[error(
+        "no trial has been measured yet, so nothing can be predicted; hint: ask for the first one, measure it and tell what it gave"
+    )]
+    NoData,
     /// The observation does not fit.
     #[error(transparent)]
     Data(#[from] DataError),

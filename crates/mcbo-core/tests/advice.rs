@@ -4,8 +4,9 @@ mod common;
 
 use common::Options;
 use mcbo_core::{
-    Batch, Choice, Context, Criterion, Data, Mcbo, Memory, Network, Noise, NoiseSamples, Observation,
-    Optimism, Plan, Problem, Strategy, Study, Workspace, check_intervention, enumerate,
+    Batch, Choice, Context, Criterion, Data, DataError, Intervention, Mcbo, Memory, Network, Noise,
+    NoiseSamples, Observation, Optimism, Plan, Problem, Strategy, Study, StudyError, Workspace,
+    check_intervention, enumerate,
 };
 use mcbo_gp::optimize::{StopRule, minimize};
 use rand::{RngExt, SeedableRng};
@@ -327,4 +328,37 @@ fn what_is_not_allowed_any_more_is_not_recommended() {
     check_intervention(&problem, &advice.intervention).expect("allowed");
     let proposal = Mcbo::default().suggest(&context, rng).unwrap();
     check_intervention(&problem, &proposal.suggestion.intervention).expect("allowed");
+}
+
+/// Of the recommended intervention a prediction says what the recommendation says, to the bit; and what cannot be done, or
+/// cannot be known yet, is refused.
+#[test]
+fn predictions_agree_with_the_recommendation() {
+    let (problem, data) = chain(Noise::Gaussian(0.05));
+    let mut study = Study::new(problem, 3);
+    let nothing = study.problem().neutral_intervention();
+    let refused = study.predict(&study.recommend().unwrap(), &nothing);
+    assert_eq!(refused, Err(StudyError::NoData));
+    data.observations().iter().for_each(|row| study.add(row.clone()).unwrap());
+    let recommendation = study.recommend().unwrap();
+    let prediction = study.predict(&recommendation, &recommendation.intervention).unwrap();
+    let forecasts: Vec<_> = prediction.nodes.iter().map(|node| node.forecast.clone()).collect();
+    assert_eq!(forecasts, recommendation.predicted);
+    assert_eq!(prediction.warnings, recommendation.warnings);
+    // Fitted once more, the model is the same, and elsewhere it says what is said of the best trial.
+    let again = study.recommend_by(Criterion::Lower).unwrap();
+    let elsewhere = &data.observations()[1].intervention;
+    let (one, other) = (study.predict(&recommendation, elsewhere), study.predict(&again, elsewhere));
+    assert_eq!(one, other);
+    let forecasts: Vec<_> = one.unwrap().nodes.into_iter().map(|node| node.forecast).collect();
+    assert_eq!(forecasts, recommendation.expects(study.problem(), elsewhere));
+    let predict = |intervention: Intervention| study.predict(&recommendation, &intervention);
+    let refused = predict(Intervention { targets: vec![], actions: vec![1.5] });
+    assert!(matches!(refused, Err(StudyError::Data(DataError::OutOfRange { .. }))), "{refused:?}");
+    let refused = predict(Intervention { targets: vec![], actions: vec![f64::NAN] });
+    assert!(matches!(refused, Err(StudyError::Data(DataError::NotFinite { .. }))), "{refused:?}");
+    let refused = predict(Intervention { targets: vec![(0, vec![0.5])], actions: vec![0.5] });
+    assert!(matches!(refused, Err(StudyError::Data(DataError::NotSettable { .. }))), "{refused:?}");
+    let refused = predict(Intervention { targets: vec![], actions: vec![] });
+    assert!(matches!(refused, Err(StudyError::Data(DataError::WrongLength { .. }))), "{refused:?}");
 }

@@ -1,7 +1,7 @@
 //! Between Python's objects and the library's.
 
-use mcbo_core::{DataError, Forecast, Intervention, Problem, check_done, slot_name};
-use mcbo_store::RowFault;
+use mcbo_core::{DataError, Forecast, Intervention, Outlook, Problem, check_done, slot_name};
+use mcbo_store::Row;
 use pyo3::BoundObject;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
@@ -103,25 +103,15 @@ pub fn assemble(
     actions: &[(String, Vec<f64>)],
     targets: Named,
 ) -> Result<Intervention, Fault> {
-    let mut intervention = problem.neutral_intervention();
+    let mut row = Row { targets: targets.into_iter().collect(), ..Row::default() };
     for (name, values) in actions {
-        let known = || problem.actions().iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
-        let unknown =
-            || data_error(RowFault::UnknownAction { name: name.clone(), known: known() }.to_string());
-        let action = problem.action_index(name).ok_or_else(unknown)?;
         let [value] = values[..] else {
             let found = values.len();
             return Err(DataError::WrongLength { what: name.clone(), expected: 1, found }.into());
         };
-        intervention.actions[action] = value;
+        row.actions.insert(name.clone(), value);
     }
-    for (name, values) in targets {
-        let Some(node) = problem.node_index(&name) else {
-            return Err(DataError::UnknownName { name, known: problem.graph().names().join(", ") }.into());
-        };
-        intervention.targets.push((node, values));
-    }
-    intervention.targets.sort_by_key(|(node, _)| *node);
+    let intervention = row.intervention(problem).map_err(|fault| data_error(fault.to_string()))?;
     check_done(problem, &intervention)?;
     Ok(intervention)
 }
@@ -181,6 +171,22 @@ pub fn forecasts<'py>(
         let bounds: Vec<(f64, f64, f64)> = here.map(|f| (f.mean, f.lower, f.upper)).collect();
         if bounds.len() == declared.dim {
             dict.set_item(&declared.name, components(py, problem, node, &bounds)?)?;
+        }
+    }
+    Ok(dict)
+}
+
+/// What an intervention gives by node name: (mean, lower, upper, (low, high)), or a list of them for a vector node.
+pub fn outlooks<'py>(py: Python<'py>, problem: &Problem, all: &[Outlook]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (node, declared) in problem.nodes().iter().enumerate() {
+        let here = all.iter().filter(|outlook| outlook.forecast.node == node);
+        let of = |Outlook { forecast: f, outcome: [low, high], .. }: &Outlook| {
+            (f.mean, f.lower, f.upper, (*low, *high))
+        };
+        let numbers: Vec<(f64, f64, f64, (f64, f64))> = here.map(of).collect();
+        if numbers.len() == declared.dim {
+            dict.set_item(&declared.name, components(py, problem, node, &numbers)?)?;
         }
     }
     Ok(dict)

@@ -73,7 +73,7 @@ pub fn data_error(message: impl Into<String>) -> PyErr {
 
 fn study_class(error: &StudyError) -> &'static str {
     match error {
-        StudyError::Data(_) => "DataError",
+        StudyError::Data(_) | StudyError::NoData => "DataError",
         StudyError::Suggest(_) => "StrategyError",
         _ => "TrialError",
     }
@@ -81,7 +81,7 @@ fn study_class(error: &StudyError) -> &'static str {
 
 fn store_class(error: &StoreError) -> &'static str {
     match error {
-        StoreError::NoStudy { .. } => "StudyNotFoundError",
+        StoreError::NoStudy { .. } | StoreError::Deleted { .. } => "StudyNotFoundError",
         StoreError::StudyExists { .. } => "StudyExistsError",
         StoreError::Problem(_) | StoreError::Change(_) => "ProblemError",
         StoreError::Strategy { .. } => "StrategyError",

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Intervention, MechanismKind, Network, NodeSummary, Problem, Study, input_names};
+use mcbo_core::{
+    Intervention, MechanismKind, NodeSummary, Noise, Prediction, Problem, Recommendation, Study, input_names,
+};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -10,19 +12,21 @@ use pyo3::types::PyDict;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
 
-use crate::convert::{forecasts, intervention};
+use crate::convert::{forecasts, intervention, outlooks};
 use crate::errors::{Fault, data_error};
 use crate::threads::together;
 
 /// Draws, or inputs, that are taken at most: more do not fit the memory.
 const MOST: usize = 10_000_000;
 
-/// A network that was fitted to a study's data.
+/// What was fitted to a study's data.
 #[pyclass(frozen, module = "mcbo._mcbo")]
 pub struct Model {
     pub problem: Arc<Problem>,
-    pub network: Network,
+    /// The recommendation that was made from it.
+    pub recommendation: Recommendation,
     /// The study it was fitted to.
     pub study: Study,
 }
@@ -44,27 +48,28 @@ impl Model {
 impl Model {
     /// Names, rows, uncertainty, share explained, noise and form of all components.
     fn nodes(&self, py: Python<'_>) -> PyResult<Vec<NodeRow>> {
-        let summaries = together(py, || Ok(self.network.summaries(&self.problem)))?;
+        let summaries = together(py, || Ok(self.recommendation.network.summaries(&self.problem)))?;
         let row = |s: NodeSummary| (s.name, s.rows, s.uncertainty, s.explained, s.noise, s.form);
         Ok(summaries.into_iter().map(row).collect())
     }
 
     /// The graph with how well each node is known, and what was learned of each: names, titles and SVG.
     fn pictures(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String)>> {
-        let drawn = together(py, || {
-            let mut pictures = vec![mcbo_plot::graph(&self.problem, Some(&self.network))];
-            let order = self.problem.graph().order();
-            pictures.extend(
-                order.iter().filter_map(|&node| mcbo_plot::mechanism(&self.study, &self.network, node)),
-            );
-            Ok(pictures)
-        })?;
+        let drawn =
+            together(py, || {
+                let mut pictures = vec![mcbo_plot::graph(&self.problem, Some(&self.recommendation.network))];
+                let order = self.problem.graph().order();
+                pictures.extend(order.iter().filter_map(|&node| {
+                    mcbo_plot::mechanism(&self.study, &self.recommendation.network, node)
+                }));
+                Ok(pictures)
+            })?;
         Ok(drawn.into_iter().map(|picture| (picture.name, picture.title, picture.svg)).collect())
     }
 
     /// What should be known about the fit.
     fn warnings(&self) -> Vec<String> {
-        self.network.warnings().iter().map(ToString::to_string).collect()
+        self.recommendation.network.warnings().iter().map(ToString::to_string).collect()
     }
 
     /// The names of a node's inputs, in order.
@@ -92,7 +97,7 @@ impl Model {
         if count > MOST {
             return Err(data_error(format!("{count} inputs are too many; hint: {MOST} at most")));
         }
-        if self.network.kind(place) == MechanismKind::Absent {
+        if self.recommendation.network.kind(place) == MechanismKind::Absent {
             return Err(data_error(format!("{node} has no path to the reward, so it is not learned")));
         }
         let flat: Vec<f64> = array.iter().copied().collect();
@@ -102,7 +107,7 @@ impl Model {
             )));
         }
         let (mean, deviation) = together(py, || {
-            let components = self.network.predict(&self.problem, place, &flat, count);
+            let components = self.recommendation.network.predict(&self.problem, place, &flat, count);
             let of = |second: bool| {
                 Array2::from_shape_fn((count, components.len()), |(row, component)| {
                     let (mean, deviation) = components[component][row];
@@ -123,8 +128,24 @@ impl Model {
         seed: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let intervention = intervention(&self.problem, actions, targets)?;
-        let found = together(py, || Ok(self.network.forecast(&self.problem, &intervention, seed)))?;
+        let found =
+            together(py, || Ok(self.recommendation.network.forecast(&self.problem, &intervention, seed)))?;
         forecasts(py, &self.problem, &found)
+    }
+
+    /// What interventions, each given by its two parts, give of every node: mean, bounds and the range of a single outcome.
+    fn outlooks<'py>(
+        &self,
+        py: Python<'py>,
+        interventions: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let read = |(actions, targets): &(_, _)| intervention(&self.problem, actions, targets);
+        let interventions = interventions.iter().map(read).collect::<PyResult<Vec<Intervention>>>()?;
+        let found: Vec<Prediction> = together(py, || {
+            let predict = |intervention| self.study.predict(&self.recommendation, intervention);
+            Ok(interventions.par_iter().map(predict).collect::<Result<_, _>>()?)
+        })?;
+        found.iter().map(|prediction| outlooks(py, &self.problem, &prediction.nodes)).collect()
     }
 
     /// Draws of the expected reward under an intervention, in the direction of improvement.
@@ -142,7 +163,7 @@ impl Model {
             let mut draws = Vec::with_capacity(count);
             let mut block = seed;
             while draws.len() < count {
-                let more = self.network.reward_draws(&self.problem, &intervention, block);
+                let more = self.recommendation.network.reward_draws(&self.problem, &intervention, block);
                 if more.is_empty() {
                     return Err(Fault::Internal("no draws".into()));
                 }
@@ -179,38 +200,23 @@ fn check_count(count: usize) -> PyResult<()> {
 }
 
 impl Model {
-    /// Every mechanism drawn as a whole, off its mean by a normal multiple of its deviation, as in forecasts; then the noise.
+    /// Single outcomes, with the noise left out if it is not wanted.
     fn draw(&self, intervention: &Intervention, count: usize, seed: u64, noisy: bool) -> Array2<f64> {
         let problem = &*self.problem;
-        let mut values = Array2::from_elem((count, problem.slots()), f64::NAN);
-        for &node in problem.graph().order() {
-            let slot = problem.slot(node);
-            if let Some(set) = intervention.target(node) {
-                for (slot, &value) in slot.zip(set) {
-                    values.column_mut(slot).fill(value);
-                }
-                continue;
-            }
-            let declared = &problem.nodes()[node];
-            let mut inputs = Vec::with_capacity(count * problem.input_dim(node));
-            for row in 0..count {
-                for &parent in &declared.parents {
-                    inputs.extend(problem.slot(parent).map(|slot| values[[row, slot]]));
-                }
-                inputs.extend(declared.actions.iter().map(|&action| intervention.actions[action]));
-            }
-            let components = self.network.predict(problem, node, &inputs, count);
-            let noises = self.network.noise(node);
+        let generator = |node: usize| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(node as u64 + 1);
-            for ((slot, component), noise) in slot.zip(components).zip(noises) {
-                for (row, (mean, spread)) in component.into_iter().enumerate() {
-                    let shift: f64 = StandardNormal.sample(&mut rng);
-                    let noise = noise.draw(&mut rng);
-                    values[[row, slot]] = mean + spread * shift + if noisy { noise } else { 0.0 };
-                }
-            }
-        }
-        values
+            rng
+        };
+        let mut generators: Vec<ChaCha8Rng> = (0..problem.nodes().len()).map(generator).collect();
+        let luck = |node: usize, _: usize, _: usize, noise: Noise| {
+            let rng = &mut generators[node];
+            let multiple: f64 = StandardNormal.sample(rng);
+            // Drawn in any case, so that the same seed gives the same mechanisms with noise and without.
+            let noise = noise.draw(rng);
+            (multiple, if noisy { noise } else { 0.0 })
+        };
+        let values = self.recommendation.network.outcomes(problem, intervention, count, luck);
+        Array2::from_shape_fn((count, problem.slots()), |(row, slot)| values[slot][row])
     }
 }

@@ -318,7 +318,7 @@ impl Study {
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
         let study = self.quickly(py, Backend::study)?;
         let found = together(py, || Ok(study.recommend()?))?;
-        Ok(Model { problem: study.problem().clone(), network: found.network, study })
+        Ok(Model { problem: study.problem().clone(), recommendation: found, study })
     }
 }
 

@@ -114,3 +114,65 @@ def test_samples_count_the_mean_of_the_noise_once() -> None:
     drawn = study.model.sample({"a": 0.5}, n=2000, seed=0)
     assert drawn["x"].mean() == pytest.approx(3.5, abs=0.25)
     assert drawn["x"].std() == pytest.approx(2 / 12**0.5, abs=0.15)
+
+
+def test_predictions_are_those_of_best(told: mcbo.Study) -> None:
+    best = told.best()
+    predicted = told.predict(best)
+    for node, forecast in best.predicted.items():
+        found = predicted[node]
+        assert isinstance(found, mcbo.Prediction)
+        assert isinstance(forecast, mcbo.Forecast)
+        assert found[:3] == tuple(forecast)
+        assert found.outcome[0] <= found.mean <= found.outcome[1]
+    neutral = told.predict()
+    assert neutral == told.predict({}) == told.predict({"water": 0.0})
+    assert neutral != predicted
+
+
+def test_many_predictions_are_each_by_itself(told: mcbo.Study) -> None:
+    pd = pytest.importorskip("pandas")
+    waters = [0.0, 2.5, 7.0]
+    alone = [told.predict({"water": water}) for water in waters]
+    assert told.predict([{"water": water} for water in waters]) == alone
+    assert told.predict(tuple(mcbo.Intervention({"water": water}) for water in waters)) == alone
+    assert told.predict(pd.DataFrame({"water": waters})) == alone
+    assert told.predict(pd.DataFrame({"water": [float("nan")]})) == [told.predict()]
+    assert told.predict([]) == []
+    # What was done in the trials, whatever else their table says.
+    table = told.trials_dataframe()
+    assert told.predict(table) == [told.predict(trial) for trial in told.trials]
+    with pytest.raises(mcbo.DataError, match="nothing to choose is called 'light'.*hint"):
+        told.predict(pd.DataFrame({"light": [1.0]}))
+    with pytest.raises(mcbo.DataError, match="no numbers"):
+        told.predict(pd.DataFrame({"water": ["much"]}))
+
+
+def test_single_outcomes_agree_with_samples(clinic: mcbo.Problem) -> None:
+    study = mcbo.create_study(clinic, strategy="random", seed=1)
+    study.optimize(clinic.simulate, n_trials=30)
+    intervention = {"do(statin)": 0.5}
+    predicted = study.predict(intervention)
+    assert predicted["statin"] == (0.5, 0.5, 0.5, (0.5, 0.5))
+    sample = study.model.sample(intervention, n=20_000, seed=3)
+    for node, draws in sample.items():
+        found = predicted[node]
+        assert isinstance(found, mcbo.Prediction)
+        below = [float((draws <= end).mean()) for end in found.outcome]
+        if node != "statin":
+            assert below == pytest.approx([0.05, 0.95], abs=0.01), node
+
+
+def test_what_cannot_be_predicted(told: mcbo.Study, greenhouse: mcbo.Problem) -> None:
+    with pytest.raises(mcbo.DataError, match="no trial has been measured yet.*hint"):
+        mcbo.create_study(greenhouse).predict({"water": 1.0})
+    with pytest.raises(mcbo.DataError, match='no node "light".*hint'):
+        told.predict({"light": 1.0})
+    with pytest.raises(mcbo.DataError, match="water is 99, outside its range"):
+        told.predict([{"water": 1.0}, {"water": 99.0}])
+    with pytest.raises(mcbo.DataError, match="water is NaN"):
+        told.predict({"water": float("nan")})
+    with pytest.raises(mcbo.DataError, match="moisture cannot be set"):
+        told.predict({"do(moisture)": 1.0})
+    with pytest.raises(mcbo.DataError, match="is no intervention"):
+        told.predict(3.0)  # type: ignore[call-overload]

@@ -92,6 +92,12 @@ pub enum StoreError {
         /// The name.
         name: String,
     },
+    /// The study was deleted by somebody else.
+    #[error("study {name:?} was deleted meanwhile; hint: see which studies there are")]
+    Deleted {
+        /// The name it had.
+        name: String,
+    },
     /// A name that is not fit for a study.
     #[error(
         "{name:?} cannot be the name of a study; hint: 1 to 200 characters, no control characters, no blank at either end, no dash at the beginning"

@@ -41,11 +41,11 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row as an observation of the problem.
+    /// What was done: actions that are not named are neutral. Whether it can be done at all is not looked at.
     ///
     /// # Errors
-    /// If a name is unknown or a vector has the wrong length.
-    pub fn observation(&self, problem: &Problem) -> Result<Observation, RowFault> {
+    /// If a name is unknown.
+    pub fn intervention(&self, problem: &Problem) -> Result<Intervention, RowFault> {
         let mut intervention: Intervention = problem.neutral_intervention();
         for (name, &value) in &self.actions {
             let known = || problem.actions().iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -62,8 +62,25 @@ impl Row {
             intervention.targets.push((node, values.clone()));
         }
         intervention.targets.sort_by_key(|(node, _)| *node);
+        Ok(intervention)
+    }
+
+    /// The row as an observation of the problem.
+    ///
+    /// # Errors
+    /// If a name is unknown or a vector has the wrong length.
+    pub fn observation(&self, problem: &Problem) -> Result<Observation, RowFault> {
+        let intervention = self.intervention(problem)?;
         let named = self.values.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
         Ok(Observation { intervention, values: values_by_name(problem, named)? })
+    }
+
+    /// What is done, by names; nothing is measured.
+    pub(crate) fn of_intervention(problem: &Problem, intervention: &Intervention) -> Self {
+        let named =
+            |(node, values): &(usize, Vec<f64>)| (problem.nodes()[*node].name.clone(), values.clone());
+        let targets = intervention.targets.iter().map(named).collect();
+        Self { targets, ..Self::default() }.explicit(problem, intervention)
     }
 
     /// The row with the value of every action written out, so that another neutral value does not change it.
@@ -114,23 +131,42 @@ pub(crate) struct Told {
     pub values: BTreeMap<String, Vec<f64>>,
 }
 
+/// Values that were told were wrong, and are put right.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Corrected {
+    pub trial: usize,
+    pub values: BTreeMap<String, Vec<f64>>,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
 /// A trial could not be run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Failed {
     pub trial: usize,
     pub reason: String,
+    /// Who did it; nobody wrote that down before there was a place for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// Rows came from outside.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Added {
     pub rows: Vec<Row>,
+    /// Who did it; nobody wrote that down before there was a place for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// The problem was mended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ProblemChanged {
     pub problem: String,
+    /// Who did it; nobody wrote that down before there was a place for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// One event.
@@ -141,6 +177,7 @@ pub(crate) enum Event {
     Asked(Box<Asked>),
     Retried(Retried),
     Told(Told),
+    Corrected(Corrected),
     Failed(Failed),
     Added(Added),
 }
@@ -154,6 +191,7 @@ impl Event {
             Self::Asked(_) => "asked",
             Self::Retried(_) => "retried",
             Self::Told(_) => "told",
+            Self::Corrected(_) => "corrected",
             Self::Failed(_) => "failed",
             Self::Added(_) => "added",
         }
@@ -167,6 +205,7 @@ impl Event {
             Self::Asked(event) => serde_json::to_string(event),
             Self::Retried(event) => serde_json::to_string(event),
             Self::Told(event) => serde_json::to_string(event),
+            Self::Corrected(event) => serde_json::to_string(event),
             Self::Failed(event) => serde_json::to_string(event),
             Self::Added(event) => serde_json::to_string(event),
         }
@@ -183,6 +222,7 @@ impl Event {
             "asked" => Self::Asked(parse(payload)?),
             "retried" => Self::Retried(parse(payload)?),
             "told" => Self::Told(parse(payload)?),
+            "corrected" => Self::Corrected(parse(payload)?),
             "failed" => Self::Failed(parse(payload)?),
             "added" => Self::Added(parse(payload)?),
             other => return Err(format!("its kind {other:?} is unknown")),

@@ -57,7 +57,7 @@ impl Faults {
 
 #[test]
 fn sqlite() {
-    for check in [failing_statements, failing_creation] {
+    for check in [failing_statements, failing_creation, failing_shelves] {
         let folder = tempfile::tempdir().unwrap();
         check(&common::sqlite(&folder));
     }
@@ -68,6 +68,7 @@ fn postgres() {
     let Some(server) = Server::start() else { return };
     failing_statements(&server.fresh());
     failing_creation(&server.fresh());
+    failing_shelves(&server.fresh());
 }
 
 type Act = fn(&mut StoredStudy) -> Result<(), StoreError>;
@@ -76,12 +77,13 @@ type Act = fn(&mut StoredStudy) -> Result<(), StoreError>;
 /// new one is there then, and doing it again ends in the new one.
 fn failing_statements(url: &str) {
     let store = Store::open(url).unwrap();
-    let acts: [(&str, Act); 5] = [
+    let acts: [(&str, Act); 6] = [
         ("ask", |study| study.ask("w", 3).map(|_| ())),
         ("tell", |study| {
             let intervention = study.trials()?[0].trial.suggestion.intervention.clone();
             study.tell(1, &world(1, &intervention), None)
         }),
+        ("correct", |study| study.correct(1, &[("light", vec![0.25])], "")),
         ("fail", |study| study.fail(2, "no")),
         ("change", |study| study.change_problem(EXTENDED)),
         ("add", |study| {
@@ -132,6 +134,7 @@ fn is_whole(what: &str, new: &[Entry]) -> bool {
         == match what {
             "ask" => vec!["asked"; 3],
             "tell" => vec!["told"],
+            "correct" => vec!["corrected"],
             "fail" => vec!["failed"],
             "change" => vec!["problem-changed"],
             _ => vec!["added"],
@@ -153,4 +156,40 @@ fn failing_creation(url: &str) {
         }
     }
     assert_eq!(store.open_study("s").unwrap().events().unwrap().len(), 1);
+}
+
+/// Fails every statement of copying, renaming and deleting in turn: all is as it was then.
+fn failing_shelves(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "random", 1);
+    study.ask("w", 3).unwrap();
+    type Shelve = fn(&Store) -> Result<(), StoreError>;
+    let acts: [(&str, Shelve, &[&str]); 3] = [
+        ("copy", |store| store.copy("s", "t").map(|_| ()), &["s", "t"]),
+        ("rename", |store| store.rename("s", "u"), &["t", "u"]),
+        ("delete", |store| store.delete("u"), &["t"]),
+    ];
+    let state = || {
+        let fresh = Store::open(url).unwrap();
+        let names = fresh.studies().unwrap().into_iter().map(|summary| summary.name);
+        let events = |name: String| (fresh.open_study(&name).unwrap().events().unwrap(), name);
+        names.map(events).collect::<Vec<_>>()
+    };
+    let log = study.events().unwrap();
+    for (what, act, names) in acts {
+        let before = state();
+        for statement in 0.. {
+            store.shared.database.faults.fail_after(statement, false);
+            let done = act(&store);
+            store.shared.database.faults.fail_after(u32::MAX, false);
+            if done.is_ok() {
+                assert!(statement > 3, "{what}");
+                break;
+            }
+            assert_eq!(state(), before, "{what}, statement {statement}");
+        }
+        let after = state();
+        assert_eq!(after.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>(), names, "{what}");
+        assert!(after.iter().all(|(events, _)| *events == log), "{what}: the log goes along whole");
+    }
 }

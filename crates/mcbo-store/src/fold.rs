@@ -9,7 +9,6 @@ use crate::strategies::Strategies;
 /// The state after some events.
 pub(crate) struct Fold {
     pub created: Created,
-    pub created_at: i64,
     pub ledger: Ledger,
 }
 
@@ -28,7 +27,7 @@ impl Fold {
             .initial(created.initial)
             .advisor(strategies.advisor(&created.strategy)?);
         let ledger = Ledger::new(study, Some(created.problem.clone()), at);
-        Ok(Self { created, created_at: at, ledger })
+        Ok(Self { created, ledger })
     }
 
     /// The state after one more event.
@@ -48,6 +47,9 @@ impl Fold {
             Event::Retried(event) => ledger.hand_over(&event).map_err(text)?,
             Event::Told(event) => {
                 ledger.take(&event, at).map_err(text)?;
+            }
+            Event::Corrected(event) => {
+                ledger.correct(&event, at).map_err(text)?;
             }
             Event::Failed(event) => ledger.fail(&event).map_err(text)?,
             Event::Added(event) => {

@@ -9,7 +9,7 @@ use mcbo_core::{
     TrialState, values_by_name,
 };
 
-use crate::event::{Added, Asked, Event, Failed, ProblemChanged, Retried, Row, Told, program};
+use crate::event::{Added, Asked, Corrected, Event, Failed, ProblemChanged, Retried, Row, Told, program};
 use crate::view::StoredTrial;
 use crate::{RowError, StoreError};
 
@@ -31,6 +31,8 @@ pub struct Record {
     pub lease_until: Option<i64>,
     /// When values came in last.
     pub told: Option<i64>,
+    /// When values were put right last.
+    pub corrected: Option<i64>,
     /// Why it could not be run.
     pub reason: Option<String>,
     /// How long the proposal took to compute.
@@ -106,6 +108,7 @@ impl Ledger {
             asked: at,
             lease_until: Some(lease_until),
             told: None,
+            corrected: None,
             reason: None,
             took_seconds: Some(took_seconds),
             program: Some(program),
@@ -135,6 +138,17 @@ impl Ledger {
         Ok(new)
     }
 
+    /// Puts values of a trial right; whether anything changed.
+    pub fn correct(&mut self, event: &Corrected, at: i64) -> Result<bool, StudyError> {
+        let named = event.values.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
+        let values = values_by_name(self.study.problem(), named)?;
+        let new = self.study.correct(event.trial, &values)?;
+        if new {
+            self.records[event.trial - 1].corrected = Some(at);
+        }
+        Ok(new)
+    }
+
     /// Marks a trial as one that could not be run.
     pub fn fail(&mut self, event: &Failed) -> Result<(), StudyError> {
         self.study.fail(event.trial)?;
@@ -150,6 +164,7 @@ impl Ledger {
             asked: at,
             lease_until: None,
             told: Some(at),
+            corrected: None,
             reason: None,
             took_seconds: None,
             program: None,
@@ -212,13 +227,15 @@ pub(crate) struct Change<'a> {
     pub at: i64,
     /// Until when trials that are handed out belong to their worker.
     lease_until: i64,
+    /// Who makes it, where no worker is named.
+    pub by: Option<String>,
     pub events: Vec<Event>,
 }
 
 impl<'a> Change<'a> {
     pub fn new(ledger: &'a mut Ledger, at: i64, lease: Duration) -> Self {
         let lease = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-        Self { ledger, at, lease_until: at.saturating_add(lease), events: Vec::new() }
+        Self { ledger, at, lease_until: at.saturating_add(lease), by: None, events: Vec::new() }
     }
 
     /// Notes an event whose effect is in the ledger.
@@ -299,18 +316,25 @@ impl<'a> Change<'a> {
         values: &[(&str, Vec<f64>)],
         worker: Option<&str>,
     ) -> Result<(), StoreError> {
-        let mut by_name = BTreeMap::new();
-        for (name, given) in values {
-            if by_name.insert((*name).to_owned(), given.clone()).is_some() {
-                return Err(StoreError::Twice { name: (*name).to_owned() });
-            }
-        }
-        if by_name.is_empty() {
-            return Err(StoreError::Study(DataError::Nothing.into()));
-        }
-        let event = Told { trial, worker: worker.map(str::to_owned), values: by_name };
+        let worker = worker.map(str::to_owned).or_else(|| self.by.clone());
+        let event = Told { trial, worker, values: by_name(values)? };
         if self.ledger.take(&event, self.at)? {
             self.note(Event::Told(event));
+        }
+        Ok(())
+    }
+
+    /// Puts values of a trial right, by names.
+    pub fn correct(
+        &mut self,
+        trial: usize,
+        values: &[(&str, Vec<f64>)],
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        let (reason, by) = (reason.to_owned(), self.by.clone());
+        let event = Corrected { trial, values: by_name(values)?, reason, by };
+        if self.ledger.correct(&event, self.at)? {
+            self.note(Event::Corrected(event));
         }
         Ok(())
     }
@@ -321,7 +345,7 @@ impl<'a> Change<'a> {
         if known.is_some_and(|trial| trial.state == TrialState::Failed) {
             return Ok(());
         }
-        let event = Failed { trial, reason: reason.to_owned() };
+        let event = Failed { trial, reason: reason.to_owned(), by: self.by.clone() };
         self.ledger.fail(&event)?;
         self.note(Event::Failed(event));
         Ok(())
@@ -354,7 +378,7 @@ impl<'a> Change<'a> {
         }
         let count = added.len();
         if count > 0 {
-            self.note(Event::Added(Added { rows: added }));
+            self.note(Event::Added(Added { rows: added, by: self.by.clone() }));
         }
         Ok(count)
     }
@@ -363,9 +387,24 @@ impl<'a> Change<'a> {
     pub fn change_problem(&mut self, text: &str) -> Result<(), StoreError> {
         if self.ledger.problem.as_deref() != Some(text) {
             self.ledger.change_problem(text)?;
-            self.note(Event::ProblemChanged(ProblemChanged { problem: text.to_owned() }));
+            let event = ProblemChanged { problem: text.to_owned(), by: self.by.clone() };
+            self.note(Event::ProblemChanged(event));
         }
         Ok(())
+    }
+}
+
+/// Values by the names of nodes, each once.
+fn by_name(values: &[(&str, Vec<f64>)]) -> Result<BTreeMap<String, Vec<f64>>, StoreError> {
+    let mut by_name = BTreeMap::new();
+    for (name, given) in values {
+        if by_name.insert((*name).to_owned(), given.clone()).is_some() {
+            return Err(StoreError::Twice { name: (*name).to_owned() });
+        }
+    }
+    match by_name.is_empty() {
+        true => Err(StoreError::Study(DataError::Nothing.into())),
+        false => Ok(by_name),
     }
 }
 

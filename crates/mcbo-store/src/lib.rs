@@ -42,10 +42,12 @@ mod event;
 #[cfg(test)]
 mod faults;
 mod fold;
+mod history;
 mod ledger;
 mod log;
 mod memory;
 mod schema;
+mod shelf;
 mod store;
 mod strategies;
 mod study;
@@ -53,6 +55,7 @@ mod view;
 
 pub use error::{RowError, RowFault, StoreError};
 pub use event::Row;
+pub use history::{Deed, Happening};
 pub use ledger::{Duplicates, LEASE, Record};
 pub use mcbo_core::StrategyOptions;
 pub use memory::MemoryStudy;

@@ -72,14 +72,19 @@ impl StoredStudy {
     ) -> Result<T, StoreError> {
         let shared = self.shared.clone();
         let mut transaction = shared.database.write()?;
-        if shared.database.address.backend == Backend::Postgres {
-            transaction.rows("SELECT id FROM studies WHERE id = $1 FOR UPDATE", &[Value::Int(self.id)])?;
-        }
+        self.check_there(
+            &mut transaction,
+            match shared.database.address.backend {
+                Backend::Sqlite => "SELECT created FROM studies WHERE id = $1",
+                Backend::Postgres => "SELECT created FROM studies WHERE id = $1 FOR UPDATE",
+            },
+        )?;
         let mut state = self.fold.take();
         self.catch_up(&mut transaction, &mut state)?;
         let mut fold = state.ok_or_else(|| self.bad_event(1, "the log is empty".into()))?;
         let first = fold.ledger.seq + 1;
         let mut change = Change::new(&mut fold.ledger, (shared.clock)(), self.lease);
+        change.by = self.by.clone();
         let done = act(&mut change)?;
         let (at, events) = (change.at, change.events);
         if events.is_empty() {

@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use mcbo_core::{Problem, default_initial};
 
 use crate::StoreError;
-use crate::database::{Database, Value};
+use crate::database::{Database, Transaction, Value};
 use crate::event::{Created, Event, FORMAT, program};
-use crate::schema;
+use crate::shelf::refuse_taken;
 use mcbo_core::StrategyOptions;
 
 use crate::strategies::{Library, Strategies};
@@ -127,14 +127,7 @@ impl Store {
         problem_toml: &str,
         options: &Options,
     ) -> Result<StoredStudy, StoreError> {
-        if name.is_empty()
-            || name.starts_with('-')
-            || name.trim() != name
-            || name.len() > 200
-            || name.chars().any(char::is_control)
-        {
-            return Err(StoreError::BadName { name: name.to_owned() });
-        }
+        check_name(name)?;
         let problem = Problem::from_toml(problem_toml)?;
         let refused = |reason| StoreError::Strategy { name: options.strategy.strategy.clone(), reason };
         self.shared.strategies.strategy(&options.strategy).map_err(refused)?;
@@ -149,14 +142,9 @@ impl Store {
         });
         let payload = event.payload().map_err(|error| refused(error.to_string()))?;
 
-        let database = &self.shared.database;
-        let mut transaction = database.write()?;
-        schema::lock_all(database, &mut transaction)?;
-        if !transaction.rows("SELECT id FROM studies WHERE name = $1", &[Value::Text(name)])?.is_empty() {
-            return Err(StoreError::StudyExists { name: name.to_owned() });
-        }
-        let rows = transaction.rows("SELECT COALESCE(MAX(id), 0) + 1 FROM studies", &[])?;
-        let id = rows.first().map_or(Ok(1), |row| transaction.get::<i64>(row, 0))?;
+        let mut transaction = self.write_all()?;
+        refuse_taken(&mut transaction, name)?;
+        let id = next_id(&mut transaction)?;
         let at = (self.shared.clock)();
         transaction.execute(
             "INSERT INTO studies (id, name, created, changed, trials, pending, complete, failed) \
@@ -168,7 +156,7 @@ impl Store {
             &[Value::Int(id), Value::Int(at), Value::Text(event.kind()), Value::Text(&payload)],
         )?;
         transaction.commit()?;
-        Ok(StoredStudy::new(self.shared.clone(), id, name))
+        Ok(StoredStudy::new(self.shared.clone(), id, at, name))
     }
 
     /// A study by its name.
@@ -177,17 +165,23 @@ impl Store {
     /// If there is none.
     pub fn open_study(&self, name: &str) -> Result<StoredStudy, StoreError> {
         let mut transaction = self.shared.database.read()?;
-        let rows = transaction.rows("SELECT id FROM studies WHERE name = $1", &[Value::Text(name)])?;
+        let rows =
+            transaction.rows("SELECT id, created FROM studies WHERE name = $1", &[Value::Text(name)])?;
         if let Some(row) = rows.first() {
-            let id = transaction.get(row, 0)?;
-            return Ok(StoredStudy::new(self.shared.clone(), id, name));
+            let (id, created) = (transaction.get(row, 0)?, transaction.get(row, 1)?);
+            return Ok(StoredStudy::new(self.shared.clone(), id, created, name));
         }
         drop(transaction);
+        Err(self.no_study(name)?)
+    }
+
+    /// That no study has this name, and which do.
+    pub(crate) fn no_study(&self, name: &str) -> Result<StoreError, StoreError> {
         let mut known: Vec<String> = self.studies()?.into_iter().map(|study| study.name).collect();
         // The nearest first, and not more than one can read.
         known.sort_by_key(|other| (!other.eq_ignore_ascii_case(name), other.len().abs_diff(name.len())));
         known.truncate(12);
-        Err(StoreError::NoStudy { name: name.to_owned(), known })
+        Ok(StoreError::NoStudy { name: name.to_owned(), known })
     }
 
     /// All studies, by name.
@@ -216,6 +210,25 @@ impl Store {
         };
         rows.iter().map(summary).collect()
     }
+}
+
+/// Refuses a name that is not fit for a study.
+pub(crate) fn check_name(name: &str) -> Result<(), StoreError> {
+    if name.is_empty()
+        || name.starts_with('-')
+        || name.trim() != name
+        || name.len() > 200
+        || name.chars().any(char::is_control)
+    {
+        return Err(StoreError::BadName { name: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// The number of the next study.
+pub(crate) fn next_id(transaction: &mut Transaction<'_>) -> Result<i64, StoreError> {
+    let rows = transaction.rows("SELECT COALESCE(MAX(id), 0) + 1 FROM studies", &[])?;
+    rows.first().map_or(Ok(1), |row| transaction.get::<i64>(row, 0))
 }
 
 /// The system's clock.

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use mcbo_core::{Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
 
+use crate::database::{Transaction, Value};
 use crate::event::{Event, Row, program};
 use crate::fold::Fold;
+use crate::history::{Happening, Teller};
 use crate::ledger::{Duplicates, LEASE, Ledger, checked};
 use crate::store::Shared;
 use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial};
@@ -17,8 +19,12 @@ use crate::{RowError, StoreError};
 pub struct StoredStudy {
     pub(crate) shared: Arc<Shared>,
     pub(crate) id: i64,
+    /// When it was made. The number of a study that was deleted may go to another one, so both are looked at.
+    created: i64,
     pub(crate) name: String,
     pub(crate) lease: Duration,
+    /// Who makes the changes, where no worker is named.
+    pub(crate) by: Option<String>,
     /// The state as of the last call; events that came later are added to it.
     pub(crate) fold: Option<Fold>,
 }
@@ -30,8 +36,8 @@ impl std::fmt::Debug for StoredStudy {
 }
 
 impl StoredStudy {
-    pub(crate) fn new(shared: Arc<Shared>, id: i64, name: &str) -> Self {
-        Self { shared, id, name: name.to_owned(), lease: LEASE, fold: None }
+    pub(crate) fn new(shared: Arc<Shared>, id: i64, created: i64, name: &str) -> Self {
+        Self { shared, id, created, name: name.to_owned(), lease: LEASE, by: None, fold: None }
     }
 
     /// The study's name.
@@ -42,6 +48,11 @@ impl StoredStudy {
     /// The same study where trials that are asked for from now on belong to their worker for another time than [`LEASE`].
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
+    }
+
+    /// The same study with the name of who makes the changes from now on: it stands in the log where no worker is named.
+    pub fn signed(self, by: impl Into<String>) -> Self {
+        Self { by: Some(by.into()), ..self }
     }
 
     /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones.
@@ -83,6 +94,20 @@ impl StoredStudy {
         worker: Option<&str>,
     ) -> Result<(), StoreError> {
         self.change(|change| change.tell(trial, values, worker))
+    }
+
+    /// Puts values of a trial right that were told wrong, by the names of the nodes. The log keeps both; values that are right already
+    /// change nothing.
+    ///
+    /// # Errors
+    /// If there is no such trial, it was not told, a value was never told, or a value does not fit the problem.
+    pub fn correct(
+        &mut self,
+        trial: usize,
+        values: &[(&str, Vec<f64>)],
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        self.change(|change| change.correct(trial, values, reason))
     }
 
     /// Marks a pending trial as one that could not be run. It is not proposed again. Saying so twice is no mistake.
@@ -171,15 +196,15 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn status(&mut self) -> Result<Status, StoreError> {
-        let (name, now) = (self.name.clone(), (self.shared.clock)());
-        let Fold { created, created_at, ledger } = self.current()?;
+        let (name, made, now) = (self.name.clone(), self.created, (self.shared.clock)());
+        let Fold { created, ledger } = self.current()?;
         let partial = |trial: &&Trial| trial.values.iter().flatten().any(Option::is_none);
         Ok(Status {
             name,
             strategy: created.strategy.clone(),
             seed: created.seed,
             initial: created.initial,
-            created: *created_at,
+            created: made,
             changed: ledger.changed,
             trials: ledger.records.len(),
             pending: ledger.count(TrialState::Pending),
@@ -187,6 +212,7 @@ impl StoredStudy {
             complete: ledger.count(TrialState::Complete),
             partial: ledger.study.trials().iter().filter(partial).count(),
             failed: ledger.count(TrialState::Failed),
+            corrected: ledger.records.iter().filter(|record| record.corrected.is_some()).count(),
             best: ledger.study.best_trial().map(|(trial, reward)| (trial.number, reward)),
         })
     }
@@ -196,7 +222,39 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn events(&self) -> Result<Vec<Entry>, StoreError> {
-        self.read_events(&mut self.shared.database.read()?, 0)
+        let mut transaction = self.shared.database.read()?;
+        self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
+        self.read_events(&mut transaction, 0)
+    }
+
+    /// Who did what and when, oldest first: the log as a story.
+    ///
+    /// # Errors
+    /// If the database cannot be read, or an event makes no sense.
+    pub fn history(&self) -> Result<Vec<Happening>, StoreError> {
+        let mut teller = Teller::default();
+        let tell = |entry: Entry| {
+            let (seq, at) = (entry.seq, entry.at);
+            let event =
+                Event::read(&entry.kind, &entry.payload).map_err(|reason| self.bad_event(seq, reason))?;
+            let (who, what) = teller.tell(event).map_err(|reason| self.bad_event(seq, reason))?;
+            Ok(Happening { seq, at, kind: entry.kind, who, what })
+        };
+        self.events()?.into_iter().map(tell).collect()
+    }
+
+    /// Refuses to go on with a study that was deleted; `sql` looks for when the study of a number was made.
+    pub(crate) fn check_there(
+        &self,
+        transaction: &mut Transaction<'_>,
+        sql: &'static str,
+    ) -> Result<(), StoreError> {
+        let rows = transaction.rows(sql, &[Value::Int(self.id)])?;
+        let created = rows.first().map(|row| transaction.get::<i64>(row, 0)).transpose()?;
+        match created == Some(self.created) {
+            true => Ok(()),
+            false => Err(StoreError::Deleted { name: self.name.clone() }),
+        }
     }
 
     /// Computes the suggestion of a trial once more, from the log as it was then.
@@ -253,7 +311,10 @@ impl StoredStudy {
     fn current(&mut self) -> Result<&Fold, StoreError> {
         let shared = self.shared.clone();
         let mut fold = self.fold.take();
-        self.catch_up(&mut shared.database.read()?, &mut fold)?;
+        let mut transaction = shared.database.read()?;
+        self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
+        self.catch_up(&mut transaction, &mut fold)?;
+        drop(transaction);
         match fold {
             Some(fold) => Ok(self.fold.insert(fold)),
             None => Err(self.bad_event(1, "the log is empty".into())),

@@ -44,6 +44,8 @@ pub struct Status {
     pub partial: usize,
     /// Those that could not be run.
     pub failed: usize,
+    /// Those of which values were put right.
+    pub corrected: usize,
     /// The best measured reward, in the direction of improvement, with its trial.
     pub best: Option<(usize, f64)>,
 }
@@ -56,7 +58,7 @@ pub struct Entry {
     pub seq: i64,
     /// When it was written, in milliseconds since 1970 (UTC).
     pub at: i64,
-    /// What kind it is of: `created`, `problem-changed`, `asked`, `retried`, `told`, `failed` or `added`.
+    /// What kind it is of: `created`, `problem-changed`, `asked`, `retried`, `told`, `corrected`, `failed` or `added`.
     pub kind: String,
     /// Its content, JSON.
     pub payload: String,

@@ -8,6 +8,8 @@ mod flow;
 mod mistakes;
 #[path = "conformance/server.rs"]
 mod server;
+#[path = "conformance/shelf.rs"]
+mod shelf;
 #[path = "conformance/workers.rs"]
 mod workers;
 
@@ -23,6 +25,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("replay_is_live", flow::replay_is_live),
     ("problem_changes", flow::problem_changes),
     ("partial_tells", flow::partial_tells),
+    ("history", flow::history),
+    ("corrections", flow::corrections),
     ("two_workers", workers::two_workers),
     ("leases", workers::leases),
     ("enqueued", workers::enqueued),
@@ -33,6 +37,10 @@ const CHECKS: &[(&str, Check)] = &[
     ("bad_rows", mistakes::bad_rows),
     ("known_rows", mistakes::known_rows),
     ("bad_studies", mistakes::bad_studies),
+    ("copies", shelf::copies),
+    ("renames", shelf::renames),
+    ("deletes", shelf::deletes),
+    ("bad_shelves", shelf::bad_shelves),
 ];
 
 #[test]

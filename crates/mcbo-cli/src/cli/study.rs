@@ -152,6 +152,29 @@ pub struct Tell {
     pub storage: Storage,
 }
 
+/// `mcbo correct`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo correct beer 7 taste=7.4
+  mcbo correct beer 7 taste=7.4 --reason 'read from the wrong line'
+
+Only what was told can be corrected, in trials and in rows that were added. `mcbo log` shows what stood there before.")]
+pub struct Correct {
+    /// The study
+    pub study: String,
+    /// The trial's number
+    pub trial: usize,
+    /// The right values of nodes
+    #[arg(value_name = "NAME=VALUE", required = true)]
+    pub values: Vec<String>,
+    /// Why they were wrong, for the log
+    #[arg(long, value_name = "REASON", default_value = "", hide_default_value = true)]
+    pub reason: String,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
 /// `mcbo add`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -187,6 +210,31 @@ pub struct Look {
     pub study: String,
     #[command(flatten)]
     pub advice: Advice,
+    /// Threads to compute with [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+/// `mcbo predict`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo predict beer sugar=4 hops=12
+  mcbo predict beer                      if nothing is done
+  mcbo predict farm dose=30 'do(temperature)=31'
+
+Actions that are not named are neutral. The model is the one behind `mcbo best`, and so are its numbers.")]
+pub struct Predict {
+    /// The study
+    pub study: String,
+    /// Values of actions, and do(NODE)=VALUE for a node that is set
+    #[arg(value_name = "NAME=VALUE")]
+    pub doing: Vec<String>,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
@@ -251,6 +299,63 @@ pub struct Update {
     /// Problem file; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub problem: String,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+/// `mcbo log`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo log beer
+  mcbo log beer --json | jq 'select(.kind == \"told\")'
+
+Who: the worker a trial was handed to, else who gave the command (MCBO_WORKER, or user@host).")]
+pub struct Log {
+    /// The study
+    pub study: String,
+    /// Print one JSON object per event
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+/// How to use `mcbo copy`.
+pub const COPY_EXAMPLES: &str = "\
+Example:
+  mcbo copy beer beer2
+
+The copy has all trials of the study and proposes next what the study would. From there on they go their own ways.";
+
+/// How to use `mcbo rename`.
+pub const RENAME_EXAMPLES: &str = "\
+Example:
+  mcbo rename beer ale";
+
+/// `mcbo copy` and `mcbo rename`
+#[derive(Debug, Args)]
+pub struct Twin {
+    /// The study
+    pub study: String,
+    /// The new name, which no study has yet
+    pub new: String,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+/// `mcbo delete`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo delete beer          asks first
+  mcbo delete beer --yes    does not ask, for scripts")]
+pub struct Delete {
+    /// The study
+    pub study: String,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
     #[command(flatten)]
     pub storage: Storage,
 }

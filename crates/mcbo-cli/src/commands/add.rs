@@ -19,7 +19,7 @@ const MANY: usize = 2000;
 /// Takes the rows of a file: all, or none unless told otherwise.
 pub fn run(arguments: &Add) -> Result<ExitCode> {
     let (file, text) = (&arguments.csv, problem::data(&arguments.csv)?);
-    let mut study = store::study(&arguments.storage, &arguments.study)?;
+    let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     let Rows { rows, mut bad, skipped } = table::read(study.study()?.problem(), &text)
         .map_err(|(message, hint)| BadInput::new(format!("{file}: {message}"), hint))?;
     let (lines, mut good): (Vec<u64>, Vec<Row>) = rows.into_iter().unzip();

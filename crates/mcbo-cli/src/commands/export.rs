@@ -97,6 +97,9 @@ fn document(study: &mut StoredStudy) -> Result<Value> {
                 object.insert("worker".into(), record.worker.clone().into());
                 object.insert("asked".into(), timestamp::exact(record.asked).into());
                 object.insert("told".into(), record.told.map(timestamp::exact).into());
+                if let Some(at) = record.corrected {
+                    object.insert("corrected".into(), timestamp::exact(at).into());
+                }
                 object.insert("suggest_seconds".into(), record.took_seconds.into());
                 object.insert("program".into(), record.program.clone().into());
             }

@@ -95,6 +95,7 @@ impl View<'_> {
             "expired": standing.expired,
             "partial": standing.partial,
             "failed": standing.failed,
+            "corrected": standing.corrected,
             "under_way": pending,
             "incomplete": partial,
             "best": json::best(problem, self.study.best_trial(), recommendation),
@@ -120,7 +121,9 @@ impl View<'_> {
 
         let label = |out: &mut dyn Write, label: &str, text: &str| writeln!(out, "{label:<13} {text}");
         let mut counts = vec![format!("{} complete", standing.complete)];
-        for (count, what) in [(standing.pending, "under way"), (standing.failed, "failed")] {
+        for (count, what) in
+            [(standing.pending, "under way"), (standing.failed, "failed"), (standing.corrected, "corrected")]
+        {
             if count > 0 {
                 counts.push(format!("{count} {what}"));
             }

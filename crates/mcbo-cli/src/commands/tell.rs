@@ -10,6 +10,7 @@ use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::json::{self, Pairs};
 use crate::number::plain;
+use crate::words::{self, Named};
 use crate::{describe, problem, store};
 
 /// Takes the values, or that there are none.
@@ -21,7 +22,7 @@ pub fn run(arguments: &Tell) -> Result<ExitCode> {
         (None, Some(file)) => from_json(&problem::data(file)?)?,
         (None, None) => from_words(&arguments.values)?,
     };
-    let mut study = store::study(&arguments.storage, &arguments.study)?;
+    let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     if let Some(reason) = &arguments.failed {
         study.fail(arguments.trial, reason)?;
         console.note(&format!(
@@ -38,34 +39,19 @@ pub fn run(arguments: &Tell) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `name=1.5` or `name=1.5,2.5`.
-fn from_words(words: &[String]) -> Result<Vec<(String, Vec<f64>)>, BadInput> {
+/// Values in words.
+fn from_words(words: &[String]) -> Result<Named, BadInput> {
     if words.is_empty() {
         return Err(BadInput::new(
             "no values are given",
             "write them as NAME=VALUE, name a file with --json, or say --failed",
         ));
     }
-    let parse = |word: &String| {
-        let (name, values) = word.split_once('=').ok_or_else(|| {
-            BadInput::new(format!("{word:?} is not NAME=VALUE"), "write it as in taste=7.1")
-        })?;
-        let number = |text: &str| {
-            text.trim().parse::<f64>().map_err(|_| {
-                BadInput::new(
-                    format!("{name}: {text:?} is not a number"),
-                    "write a number with a decimal point; leave out what was not measured",
-                )
-            })
-        };
-        let values = values.split(',').map(number).collect::<Result<Vec<f64>, BadInput>>()?;
-        Ok((name.trim().to_owned(), values))
-    };
-    words.iter().map(parse).collect()
+    words::read(words, "taste=7.1", "write a number with a decimal point; leave out what was not measured")
 }
 
 /// An object of node values; `null` is not measured.
-fn from_json(text: &str) -> Result<Vec<(String, Vec<f64>)>, BadInput> {
+fn from_json(text: &str) -> Result<Named, BadInput> {
     let hint = "write an object of node values, as in {\"taste\": 7.1, \"leaf\": [0.2, 1.4]}";
     let object = match serde_json::from_str::<Pairs>(text) {
         Ok(Pairs(object)) => object,

@@ -1,6 +1,7 @@
 //! The real binary, command by command.
 
 mod bench;
+mod book;
 mod check;
 #[cfg(unix)]
 mod exec;

@@ -61,7 +61,10 @@ fn every_command_prints_what_the_page_says() {
     let mut path = vec![program.parent().unwrap().to_owned()];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let calls = calls(&page);
-    for command in ["init", "new", "add", "ask", "tell", "status", "best", "plot", "export"] {
+    for command in [
+        "init", "new", "add", "ask", "tell", "status", "best", "predict", "correct", "log", "copy", "rename",
+        "delete", "plot", "export",
+    ] {
         assert!(calls.iter().any(|(call, _)| call.starts_with(&format!("mcbo {command}"))), "{command}");
     }
     for (call, shown) in calls {

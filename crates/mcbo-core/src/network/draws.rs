@@ -39,7 +39,17 @@ impl<'a> Draws<'a> {
         seed: u64,
         noise: impl FnOnce(&Plan) -> NoiseSamples,
     ) -> Self {
-        let plan = Plan::for_prediction(problem, network, choice);
+        Self::along(Plan::for_prediction(problem, network, choice), network, count, seed, noise)
+    }
+
+    /// The same along a plan for predictions that is there already.
+    fn along(
+        plan: Plan,
+        network: &'a Network,
+        count: usize,
+        seed: u64,
+        noise: impl FnOnce(&Plan) -> NoiseSamples,
+    ) -> Self {
         let mechanisms = plan.dim() - plan.decisions();
         let count = if mechanisms == 0 { 1 } else { count };
         let normal = |draw: usize| {
@@ -61,8 +71,20 @@ impl<'a> Draws<'a> {
         seed: u64,
         samples: impl FnOnce(&Plan) -> usize,
     ) -> Self {
+        let plan = Plan::for_prediction(problem, network, choice);
+        Self::expectation_along(plan, network, count, seed, samples)
+    }
+
+    /// The same along a plan for predictions that is there already.
+    pub fn expectation_along(
+        plan: Plan,
+        network: &'a Network,
+        count: usize,
+        seed: u64,
+        samples: impl FnOnce(&Plan) -> usize,
+    ) -> Self {
         let noise = |plan: &Plan| NoiseSamples::new(plan, samples(plan), seed);
-        Self::new(problem, network, choice, count, seed ^ DRAW_SEED, noise)
+        Self::along(plan, network, count, seed ^ DRAW_SEED, noise)
     }
 
     /// Draws of the mechanisms, the noise left out.

@@ -45,6 +45,34 @@ pub fn expected_reward(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64
     Some([problem.sign() * forecast.mean, one.min(other), one.max(other)])
 }
 
+/// The mean and the bounds of every component along draws of an intervention.
+fn forecasts(problem: &Problem, intervention: &Intervention, draws: &Draws<'_>) -> Vec<Forecast> {
+    let (mut workspace, mut drawn) = (Workspace::default(), Drawn::default());
+    let point = draws.plan().space().point(intervention);
+    draws.evaluate(&point, false, &mut workspace, &mut drawn);
+    let mut forecasts = Vec::new();
+    for (index, step) in draws.plan().steps.iter().enumerate() {
+        for component in 0..step.components {
+            let values = workspace.values(index, component);
+            let per = values.len() / draws.count();
+            let mut means: Vec<f64> =
+                values.chunks_exact(per).map(|chunk| chunk.iter().sum::<f64>() / per as f64).collect();
+            if !means.iter().all(|mean| mean.is_finite()) {
+                continue;
+            }
+            forecasts.push(Forecast {
+                node: step.node,
+                component,
+                name: slot_name(problem, step.node, component),
+                mean: means.iter().sum::<f64>() / means.len() as f64,
+                lower: quantile(&mut means, LOWER_QUANTILE),
+                upper: quantile(&mut means, 1.0 - LOWER_QUANTILE),
+            });
+        }
+    }
+    forecasts
+}
+
 impl Network {
     /// Draws of the expected reward under an intervention, in the direction of improvement: the mechanisms drawn
     /// from their posteriors as in [`Self::forecast`], the noise averaged out.
@@ -55,10 +83,15 @@ impl Network {
         drawn.rewards
     }
 
-    /// Draws of what an intervention gives; where there is no mechanism to draw, one with as many noise samples as all together.
+    /// Draws of what an intervention gives.
     fn draws(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Draws<'_> {
         let choice = Choice::of(problem, intervention);
-        Draws::expectation(problem, self, &choice, DRAWS, seed, |plan| {
+        self.draws_along(Plan::for_prediction(problem, self, &choice), seed)
+    }
+
+    /// Draws along a plan; where there is no mechanism to draw, one with as many noise samples as all together.
+    fn draws_along(&self, plan: Plan, seed: u64) -> Draws<'_> {
+        Draws::expectation_along(plan, self, DRAWS, seed, |plan| {
             if plan.dim() == plan.decisions() { DRAWS * SAMPLES } else { SAMPLES }
         })
     }
@@ -69,31 +102,19 @@ impl Network {
     /// noise is averaged out: bounds are on the expectation, not on a single outcome. A node whose formula has no value for
     /// some of what may happen is left out, and so are those that depend on it.
     pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
-        let draws = self.draws(problem, intervention, seed);
-        let (mut workspace, mut drawn) = (Workspace::default(), Drawn::default());
-        let point = draws.plan().space().point(intervention);
-        draws.evaluate(&point, false, &mut workspace, &mut drawn);
-        let mut forecasts = Vec::new();
-        for (index, step) in draws.plan().steps.iter().enumerate() {
-            for component in 0..step.components {
-                let values = workspace.values(index, component);
-                let per = values.len() / draws.count();
-                let mut means: Vec<f64> =
-                    values.chunks_exact(per).map(|chunk| chunk.iter().sum::<f64>() / per as f64).collect();
-                if !means.iter().all(|mean| mean.is_finite()) {
-                    continue;
-                }
-                forecasts.push(Forecast {
-                    node: step.node,
-                    component,
-                    name: slot_name(problem, step.node, component),
-                    mean: means.iter().sum::<f64>() / means.len() as f64,
-                    lower: quantile(&mut means, LOWER_QUANTILE),
-                    upper: quantile(&mut means, 1.0 - LOWER_QUANTILE),
-                });
-            }
-        }
-        forecasts
+        forecasts(problem, intervention, &self.draws(problem, intervention, seed))
+    }
+
+    /// The expected value of every node that has a mechanism of its own under an intervention, those among them that do not
+    /// matter to the reward any more.
+    pub(crate) fn forecast_every_node(
+        &self,
+        problem: &Problem,
+        intervention: &Intervention,
+        seed: u64,
+    ) -> Vec<Forecast> {
+        let plan = Plan::for_every_node(problem, self, &Choice::of(problem, intervention));
+        forecasts(problem, intervention, &self.draws_along(plan, seed))
     }
 
     /// The first node, in the order of causes, that a forecast of an intervention had to leave out: its formula has no value.

@@ -34,6 +34,17 @@ pub(crate) struct Step {
     pub eta: Range<usize>,
 }
 
+/// What a plan is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// The reward, by the mechanisms above it.
+    Reward,
+    /// The reward and what it depends on, all of them uncertain.
+    Prediction,
+    /// Every node, all of them uncertain.
+    EveryNode,
+}
+
 /// The way through the graph for one [`Choice`]: nodes that matter to the reward, in topological order, the reward
 /// last, and the layout of the decision vector: unit-scaled variables first, then the parameters of `η`.
 #[derive(Debug, Clone)]
@@ -49,12 +60,18 @@ pub struct Plan {
 impl Plan {
     /// Plans the rollout of a choice.
     pub fn new(problem: &Problem, network: &Network, choice: &Choice, optimism: Optimism) -> Self {
-        Self::build(problem, network, choice, optimism, false)
+        Self::build(problem, network, choice, optimism, Reach::Reward)
     }
 
     /// A plan whose `η` are one number per node and component, the reward's included, for predictions.
     pub(crate) fn for_prediction(problem: &Problem, network: &Network, choice: &Choice) -> Self {
-        Self::build(problem, network, choice, Optimism::Constant, true)
+        Self::build(problem, network, choice, Optimism::Constant, Reach::Prediction)
+    }
+
+    /// The same with all nodes that have a mechanism, those among them that no longer reach the reward because what they act on is
+    /// set.
+    pub(crate) fn for_every_node(problem: &Problem, network: &Network, choice: &Choice) -> Self {
+        Self::build(problem, network, choice, Optimism::Constant, Reach::EveryNode)
     }
 
     fn build(
@@ -62,10 +79,14 @@ impl Plan {
         network: &Network,
         choice: &Choice,
         optimism: Optimism,
-        reward_free: bool,
+        reach: Reach,
     ) -> Self {
         let reward = problem.reward();
-        let relevant = problem.graph().ancestors_cut(reward, &choice.targets);
+        // Mechanisms are those of the reward and of its ancestors in the whole graph, so that the reward comes last either way.
+        let relevant = match reach {
+            Reach::Reward | Reach::Prediction => problem.graph().ancestors_cut(reward, &choice.targets),
+            Reach::EveryNode => vec![true; problem.nodes().len()],
+        };
         let space = DecisionSpace::new(problem, choice);
         let mut dim = space.dim();
         let (mut steps, mut noise_kinds): (Vec<Step>, Vec<Noise>) = (Vec::new(), Vec::new());
@@ -103,7 +124,7 @@ impl Plan {
                 noise_kinds.extend(&model.noise);
             }
             let learned = matches!(model.mechanism, Mechanism::Learned(_));
-            let parameters = if learned && (node != reward || reward_free) {
+            let parameters = if learned && (node != reward || reach != Reach::Reward) {
                 optimism.parameters(sources.len(), declared.dim)
             } else {
                 0
@@ -170,9 +191,10 @@ impl Plan {
         self.space.dim()
     }
 
-    /// Whether the reward depends on noise, so that its expectation needs samples.
+    /// Whether a node of it depends on the noise of another, so that expectations need samples: the reward then does too where all
+    /// nodes matter to it.
     pub fn is_noisy(&self) -> bool {
-        self.steps.last().is_some_and(|step| step.varies)
+        self.steps.iter().any(|step| step.varies)
     }
 
     /// Bounds of the decision vector.

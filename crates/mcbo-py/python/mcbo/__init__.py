@@ -36,7 +36,7 @@ from mcbo._model import Model, NodeSummary
 from mcbo._picture import Picture
 from mcbo._problem import Action, Node, Problem
 from mcbo._study import Study, create_study, load_study
-from mcbo._trial import Best, Certificate, Forecast, Status, Trial
+from mcbo._trial import Best, Certificate, Forecast, Prediction, Status, Trial
 from mcbo.strategy import Context, Strategy
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "Node",
     "NodeSummary",
     "Picture",
+    "Prediction",
     "Problem",
     "ProblemError",
     "Status",

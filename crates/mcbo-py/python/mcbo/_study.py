@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from mcbo import _html, _mcbo, _optimize, _table
 from mcbo._errors import DataError
@@ -12,7 +12,17 @@ from mcbo._intervention import Intervention, InterventionLike, ValueLike
 from mcbo._model import Model
 from mcbo._picture import Picture
 from mcbo._problem import Problem
-from mcbo._trial import Best, Certificate, Forecast, Status, Trial, moment, node_forecasts
+from mcbo._trial import (
+    Best,
+    Certificate,
+    Forecast,
+    NodePrediction,
+    Status,
+    Trial,
+    moment,
+    node_forecasts,
+    node_predictions,
+)
 from mcbo.strategy import Data, Strategy
 
 if TYPE_CHECKING:
@@ -199,6 +209,36 @@ class Study:
             certificate=certificate,
             warnings=tuple(raw["warnings"]),
         )
+
+    @overload
+    def predict(self, intervention: InterventionLike = None) -> dict[str, NodePrediction]: ...
+    @overload
+    def predict(self, intervention: _table.Interventions) -> list[dict[str, NodePrediction]]: ...
+    def predict(
+        self, intervention: InterventionLike | _table.Interventions = None
+    ) -> dict[str, NodePrediction] | list[dict[str, NodePrediction]]:
+        """What the model expects of an intervention, or of each of many: a list of them, or a pandas data frame.
+
+        For every node the expected value with its bounds and the range of a single outcome. Actions that are not named
+        are neutral; nodes without a path to the reward are not learned and are left out. The model is the one behind
+        :meth:`best` and is fitted once for all of them. Of a data frame the columns of actions and ``do(node)`` count,
+        and NaN in them means neutral, or not set: one from :meth:`trials_dataframe` will do.
+
+        >>> import mcbo
+        >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
+        >>> study = mcbo.create_study(problem)
+        >>> study.add_trials([{"a": a / 4, "y": 1 - (a / 4 - 0.5) ** 2} for a in range(5)])
+        >>> low, high = study.predict({"a": 0.5})["y"].outcome
+        >>> low < 1.0 < high
+        True
+        >>> len(study.predict([{"a": 0.2}, {"a": 0.4}]))
+        2
+        """
+        many = _table.interventions(intervention, self.problem._raw)
+        given = [cast(InterventionLike, intervention)] if many is None else many
+        parts = [self.problem._parts(one) for one in given]
+        found = [node_predictions(raw) for raw in self.model._raw.outlooks(parts)]
+        return found[0] if many is None else found
 
     @property
     def trials(self) -> list[Trial]:

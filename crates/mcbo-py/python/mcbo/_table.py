@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mcbo import _mcbo
 from mcbo._errors import DataError
-from mcbo._intervention import Value, row_parts
+from mcbo._intervention import InterventionLike, Value, row_parts
 from mcbo._trial import Trial
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 #: Rows that were measured elsewhere.
 Rows = Union[Iterable[Mapping[str, Any]], "NDArray[np.floating[Any]]", "pd.DataFrame"]
+
+#: Interventions, one after the other.
+Interventions = Union[Sequence[InterventionLike], "pd.DataFrame"]
 
 #: Columns that a table of trials has beside the numbers.
 BOOKKEEPING = ("number", "state", "strategy", "reward", "worker", "asked", "told", "reason", "seconds")
@@ -38,6 +41,28 @@ def add(raw: _mcbo.Study, problem: _mcbo.Problem, rows: Rows, columns: Sequence[
         except TypeError as error:
             raise DataError(f"rows are of type {type(rows).__name__}: {error}") from error
         raw.add_rows(given)
+
+
+def interventions(given: Any, problem: _mcbo.Problem) -> list[InterventionLike] | None:
+    """Many interventions from a sequence of them or the rows of a data frame; ``None`` if it is one by itself."""
+    if isinstance(given, (list, tuple)):
+        return list(given)
+    if not (hasattr(given, "columns") and hasattr(given, "to_numpy")):
+        return None
+    actions = {name for name, _, _ in problem.actions()}
+    settable = {f"do({name})" for name in _settable(problem)}
+    settable |= {f"do({slot})" for slot in problem.slots}
+    done = [name for name in given.columns if name in actions or name in settable]
+    measured = {*problem.slots, *BOOKKEEPING, "trial"}
+    unknown = [name for name in given.columns if name not in done and name not in measured]
+    if unknown:
+        names = ", ".join(sorted(actions) + sorted(f"do({name})" for name in _settable(problem)))
+        raise DataError(f"nothing to choose is called {unknown[0]!r}; hint: columns may be {names}")
+    columns = {str(name): floats(given[name].to_numpy(), str(name)) for name in done}
+    return [
+        {name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])}
+        for row in range(len(given))
+    ]
 
 
 def _add_array(raw: _mcbo.Study, rows: NDArray[Any], columns: Sequence[str] | None) -> None:

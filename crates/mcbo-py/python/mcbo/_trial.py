@@ -27,6 +27,23 @@ class Forecast(NamedTuple):
 NodeForecast = Union[Forecast, list[Forecast]]
 
 
+class Prediction(NamedTuple):
+    """What an intervention gives of a quantity, on average and in a single trial.
+
+    The bounds are of the expected value, with 90 % credibility. A single measurement lies within ``outcome`` with a
+    probability of 90 %, by its noise and by what is not known of the mechanisms together.
+    """
+
+    mean: float
+    lower: float
+    upper: float
+    outcome: tuple[float, float]
+
+
+#: Predictions of a node: one, or one per component of a vector node.
+NodePrediction = Union[Prediction, list[Prediction]]
+
+
 @dataclass(frozen=True)
 class Trial:
     """One experiment: what is to be done, why, and what came of it."""
@@ -205,6 +222,14 @@ class Status:
 def moment(milliseconds: int) -> datetime:
     """A moment from milliseconds since 1970 (UTC)."""
     return datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc)
+
+
+def node_predictions(raw: Mapping[str, Any]) -> dict[str, NodePrediction]:
+    """Predictions by node from tuples."""
+    return {
+        name: Prediction(*value) if isinstance(value, tuple) else [Prediction(*one) for one in value]
+        for name, value in raw.items()
+    }
 
 
 def node_forecasts(raw: Mapping[str, Any]) -> dict[str, NodeForecast]:

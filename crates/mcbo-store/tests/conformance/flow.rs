@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcbo_core::{Mcbo, Problem, Strategy, Study, TrialState};
-use mcbo_store::{Options, Outcome, Row, Store, StrategyOptions};
+use mcbo_store::{Deed, Options, Outcome, Row, Store, StrategyOptions};
 
 use crate::common::{EXTENDED, PROBLEM, create, round, world};
 
@@ -210,4 +210,99 @@ pub fn partial_tells(url: &str) {
     for _ in 0..2 {
         assert_eq!(round(&mut whole, "w"), round(&mut study, "w"));
     }
+}
+
+/// Who did what, by the names of then, with numbers of rows that came from outside.
+pub fn history(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "random", 3);
+    let asked = round(&mut study, "w");
+    let row: Row = serde_json::from_str(r#"{"values": {"growth": [0.1]}}"#).unwrap();
+    study.add(&[row.clone(), row]).unwrap();
+    let mut study = store.open_study("s").unwrap().signed("eva");
+    study.ask("v", 1).unwrap();
+    study.tell(4, &[("light", vec![0.5])], None).unwrap();
+    study.fail(4, "the pump broke").unwrap();
+    study.change_problem(EXTENDED).unwrap();
+    study.ask("v", 1).unwrap();
+    let told = study.history().unwrap();
+    assert_eq!(told.len(), study.events().unwrap().len());
+    let who: Vec<Option<&str>> = told.iter().map(|one| one.who.as_deref()).collect();
+    let (w, v, eva) = (Some("w"), Some("v"), Some("eva"));
+    assert_eq!(who, [None, w, w, None, v, eva, eva, eva, v]);
+    let kinds: Vec<&str> = told.iter().map(|one| one.kind.as_str()).collect();
+    let expected =
+        ["created", "asked", "told", "added", "asked", "told", "failed", "problem-changed", "asked"];
+    assert_eq!(kinds, expected);
+    assert!(told.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq && pair[0].at <= pair[1].at));
+    let Deed::Asked { trial: 1, strategy, doing } = &told[1].what else { panic!("{:?}", told[1]) };
+    assert_eq!(
+        (strategy.as_str(), doing.actions["water"]),
+        ("design", asked.suggestion.intervention.actions[0])
+    );
+    let set: Vec<&String> = doing.targets.keys().collect();
+    assert_eq!(set.len(), asked.suggestion.intervention.targets.len());
+    assert_eq!(told[3].what, Deed::Added { trials: 2..=3 });
+    assert!(matches!(&told[5].what, Deed::Told { trial: 4, values } if values["light"] == [0.5]));
+    assert!(matches!(&told[6].what, Deed::Failed { trial: 4, reason } if reason == "the pump broke"));
+    let Deed::Asked { trial: 5, doing, .. } = &told[8].what else { panic!("{:?}", told[8]) };
+    assert_eq!(doing.actions.keys().collect::<Vec<_>>(), ["lamp", "water"]);
+}
+
+/// Told wrong and put right, a study goes on as one that was told right at once and remembers the same, to the bit.
+pub fn corrections(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "mcbo", 4).signed("eva");
+    let problem = Problem::from_toml(PROBLEM).unwrap();
+    let mut reference = Study::with_strategy(problem, Arc::new(Mcbo::default()), 7).initial(4);
+    for number in 1..=6 {
+        let trial = study.ask("w", 1).unwrap().remove(0).trial;
+        reference.resume(study.recompute(number).unwrap().stored).unwrap();
+        let right = world(number, &trial.suggestion.intervention);
+        reference.tell_named(number, &right).unwrap();
+        let mut told = right.clone();
+        if number == 5 {
+            told[2].1[0] += 3.0;
+        }
+        study.tell(number, &told, None).unwrap();
+        if number == 6 {
+            let fifth = reference.trials()[4].values.as_ref().unwrap()[2].unwrap();
+            study.correct(5, &[("growth", vec![fifth])], "a slip of the pen").unwrap();
+            // Once more is no mistake and nothing new.
+            study.correct(5, &[("growth", vec![fifth])], "").unwrap();
+        }
+    }
+    let mut fresh = Store::open(url).unwrap().open_study("s").unwrap();
+    assert_eq!(fresh.trials().unwrap(), study.trials().unwrap());
+    assert_eq!(fresh.study().unwrap().data(), reference.data());
+    let told = fresh.history().unwrap();
+    assert_eq!(told.len(), 14);
+    let last = told.last().unwrap();
+    assert_eq!((last.kind.as_str(), last.who.as_deref()), ("corrected", Some("eva")));
+    assert!(matches!(&last.what, Deed::Corrected { trial: 5, reason, .. } if reason == "a slip of the pen"));
+    assert_eq!((fresh.status().unwrap().corrected, fresh.status().unwrap().complete), (1, 6));
+    assert_eq!(fresh.trials().unwrap()[4].record.corrected, Some(last.at));
+    let next = fresh.ask("w", 1).unwrap().remove(0).trial.suggestion;
+    let expected = reference.ask().unwrap().suggestion.clone();
+    assert_eq!(serde_json::to_string(&next).unwrap(), serde_json::to_string(&expected).unwrap());
+    assert_eq!(next.strategy, "mcbo", "the model has decided");
+    // What was proposed before the correction is still computed from what was known then.
+    for trial in 1..=7 {
+        assert_eq!(fresh.recompute(trial).unwrap().outcome, Outcome::Same, "trial {trial}");
+    }
+    // What is no correction is refused and leaves no trace.
+    let events = fresh.events().unwrap();
+    for (trial, values) in [
+        (7, vec![("growth", vec![1.0])]),
+        (8, vec![("growth", vec![1.0])]),
+        (1, vec![("growth", vec![f64::NAN])]),
+        (1, vec![("growth", vec![1.0, 2.0])]),
+        (1, vec![("nothing", vec![1.0])]),
+        (1, vec![("moisture", vec![99.0])]),
+        (1, vec![("growth", vec![1.0]), ("growth", vec![1.0])]),
+        (1, vec![]),
+    ] {
+        assert!(fresh.correct(trial, &values, "").is_err(), "{trial} {values:?}");
+    }
+    assert_eq!(fresh.events().unwrap(), events);
 }

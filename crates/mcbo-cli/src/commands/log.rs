@@ -1,0 +1,128 @@
+//! `mcbo log`: who did what, and when.
+
+use std::io::Write;
+
+use anyhow::Result;
+use mcbo_store::{Deed, Happening, Row};
+use serde_json::{Map, Value, json};
+
+use crate::cli::Log;
+use crate::exit::ExitCode;
+use crate::number::plain;
+use crate::table::{self, Align, Table};
+use crate::{describe, store, timestamp};
+
+/// Prints what happened to a study.
+pub fn run(arguments: &Log) -> Result<ExitCode> {
+    let history = store::study(&arguments.storage, &arguments.study)?.history()?;
+    if arguments.json {
+        for happening in &history {
+            super::write_line(&object(happening))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let now = timestamp::now();
+    let mut table = Table::new([("when", Align::Left), ("who", Align::Left), ("what", Align::Left)]);
+    for happening in &history {
+        let who = happening.who.clone().unwrap_or_else(|| "-".into());
+        table.row([timestamp::relative(happening.at, now), who, words(&happening.what)]);
+    }
+    let mut out = anstream::stdout().lock();
+    table.write(&mut out, table::width())?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `a=1 b=2,3`.
+fn named<'a>(values: impl IntoIterator<Item = (String, &'a [f64])>) -> String {
+    let one = |(name, values): (String, &[f64])| {
+        format!("{name}={}", values.iter().map(|&value| plain(value)).collect::<Vec<_>>().join(","))
+    };
+    values.into_iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// What is done, all of it.
+fn doing(row: &Row) -> String {
+    let set = row.targets.iter().map(|(name, values)| (format!("do({name})"), values.as_slice()));
+    let actions = row.actions.iter().map(|(name, value)| (name.clone(), std::slice::from_ref(value)));
+    named(set.chain(actions))
+}
+
+/// One thing that happened, in words.
+fn words(what: &Deed) -> String {
+    match what {
+        Deed::Created { strategy, seed, initial } => {
+            let design = describe::count(*initial, "trial");
+            format!("began the study: {} proposes, seed {seed}, a design of {design}", strategy.strategy)
+        }
+        Deed::ProblemChanged => "changed the problem".into(),
+        Deed::Asked { trial, strategy, doing: row } => {
+            format!("asked for trial {trial}, by {strategy}: {}", doing(row))
+        }
+        Deed::Retried { trial } => format!("took up trial {trial}"),
+        Deed::Told { trial, values } => {
+            let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
+            format!("told of trial {trial}: {}", named(values))
+        }
+        Deed::Corrected { trial, values, reason } => {
+            let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
+            let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+            format!("corrected trial {trial}: {}{why}", named(values))
+        }
+        Deed::Failed { trial, reason } if reason.is_empty() => format!("marked trial {trial} as failed"),
+        Deed::Failed { trial, reason } => format!("marked trial {trial} as failed: {reason}"),
+        Deed::Added { trials } => match trials.clone().count() {
+            1 => format!("added trial {}", trials.start()),
+            _ => format!("added trials {} to {}", trials.start(), trials.end()),
+        },
+        // What a newer store knows.
+        _ => "did something else".into(),
+    }
+}
+
+/// One thing that happened, for a program.
+fn object(happening: &Happening) -> Value {
+    let mut object = Map::new();
+    object.insert("event".into(), happening.seq.into());
+    object.insert("at".into(), timestamp::exact(happening.at).into());
+    object.insert("who".into(), happening.who.clone().into());
+    object.insert("kind".into(), happening.kind.clone().into());
+    let more = match &happening.what {
+        Deed::Created { strategy, seed, initial } => json!({
+            "strategy": strategy.strategy, "preset": strategy.preset, "beta": strategy.beta, "seed": seed,
+            "initial": initial,
+        }),
+        Deed::Asked { trial, strategy, doing } => json!({
+            "trial": trial, "strategy": strategy,
+            "intervention": {
+                "targets": doing.targets.keys().collect::<Vec<_>>(),
+                "values": doing.targets.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
+                "actions": doing.actions,
+            },
+        }),
+        Deed::Retried { trial } => json!({ "trial": trial }),
+        Deed::Told { trial, values } => json!({
+            "trial": trial,
+            "values": values.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
+        }),
+        Deed::Corrected { trial, values, reason } => json!({
+            "trial": trial, "reason": reason,
+            "values": values.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
+        }),
+        Deed::Failed { trial, reason } => json!({ "trial": trial, "reason": reason }),
+        Deed::Added { trials } => json!({ "trials": [trials.start(), trials.end()] }),
+        _ => json!({}),
+    };
+    if let Value::Object(more) = more {
+        object.extend(more);
+    }
+    object.into()
+}
+
+/// One number by itself, several as an array.
+fn single(values: &[f64]) -> Value {
+    match values {
+        [value] => (*value).into(),
+        values => values.into(),
+    }
+}

@@ -1,0 +1,59 @@
+//! What the model expects of any intervention.
+
+use super::{Study, StudyError};
+use crate::Intervention;
+use crate::data::check_done;
+use crate::network::Outlook;
+use crate::strategy::{Recommendation, Warning};
+
+/// What is to be expected of an intervention, on average and in a single trial.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Prediction {
+    /// Every component of every node, in the order of causes; nodes without a path to the reward are not learned and left out.
+    pub nodes: Vec<Outlook>,
+    /// What the user should know about the fit and about this intervention.
+    pub warnings: Vec<Warning>,
+}
+
+impl Study {
+    /// What the model behind a recommendation expects of any intervention. Of the recommended one it is, to the bit, what the
+    /// recommendation says.
+    ///
+    /// It need not be one that the study would propose: more may be done at once than the constraints allow.
+    ///
+    /// ```
+    /// # use mcbo_core::{Intervention, Noise, Problem, Study};
+    /// # let problem = Problem::builder("p").action("a", [0.0, 1.0])
+    /// #     .node("y", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1))).maximize("y").build()?;
+    /// let mut study = Study::new(problem, 1);
+    /// for _ in 0..4 {
+    ///     let number = study.ask()?.number;
+    ///     let a = study.trials()[number - 1].suggestion.intervention.actions[0];
+    ///     study.tell(number, vec![Some(2.0 * a)])?;
+    /// }
+    /// let recommendation = study.recommend()?;
+    /// let intervention = Intervention { targets: vec![], actions: vec![0.5] };
+    /// let y = &study.predict(&recommendation, &intervention)?.nodes[0];
+    /// assert!(y.outcome[0] < y.forecast.lower && y.forecast.upper < y.outcome[1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the intervention cannot be done, or nothing was measured yet.
+    pub fn predict(
+        &self,
+        recommendation: &Recommendation,
+        intervention: &Intervention,
+    ) -> Result<Prediction, StudyError> {
+        check_done(&self.problem, intervention)?;
+        if self.data.is_empty() {
+            return Err(StudyError::NoData);
+        }
+        let (problem, network) = (&self.problem, &recommendation.network);
+        let expected = recommendation.expects(problem, intervention);
+        let (nodes, undefined) = network.outlook(problem, intervention, &expected);
+        let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model).collect();
+        Ok(Prediction { nodes, warnings })
+    }
+}

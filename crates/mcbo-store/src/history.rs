@@ -1,0 +1,133 @@
+//! The log of a study as a story: who did what, and when.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use mcbo_core::{Problem, StrategyOptions};
+
+use crate::event::{Event, Row};
+
+/// Something that happened to a study.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Happening {
+    /// Its place in the log, from 1.
+    pub seq: i64,
+    /// When it was, in milliseconds since 1970 (UTC).
+    pub at: i64,
+    /// What kind it is of, in a word, as in [`Entry::kind`](crate::Entry).
+    pub kind: String,
+    /// Who did it, where that is known.
+    pub who: Option<String>,
+    /// What it was.
+    pub what: Deed,
+}
+
+/// What can happen to a study, by the names that nodes and actions had then.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Deed {
+    /// It was begun.
+    Created {
+        /// Who proposes.
+        strategy: StrategyOptions,
+        /// The seed of its random numbers.
+        seed: u64,
+        /// Trials of the initial design.
+        initial: usize,
+    },
+    /// It went on with another problem.
+    ProblemChanged,
+    /// A trial was proposed and handed out.
+    Asked {
+        /// The trial.
+        trial: usize,
+        /// Who proposed it.
+        strategy: String,
+        /// What is to be done; no values.
+        doing: Row,
+    },
+    /// A trial under way was handed out once more.
+    Retried {
+        /// The trial.
+        trial: usize,
+    },
+    /// Values of a trial came in.
+    Told {
+        /// The trial.
+        trial: usize,
+        /// The values by node or component.
+        values: BTreeMap<String, Vec<f64>>,
+    },
+    /// Values of a trial were put right.
+    Corrected {
+        /// The trial.
+        trial: usize,
+        /// The right values by node or component.
+        values: BTreeMap<String, Vec<f64>>,
+        /// Why, as far as it was said.
+        reason: String,
+    },
+    /// A trial could not be run.
+    Failed {
+        /// The trial.
+        trial: usize,
+        /// Why.
+        reason: String,
+    },
+    /// Rows came from outside.
+    Added {
+        /// The trials that they became.
+        trials: RangeInclusive<usize>,
+    },
+}
+
+/// Goes through the events with what is needed to tell them: the problem in force, and how many trials there are.
+#[derive(Default)]
+pub(crate) struct Teller {
+    problem: Option<Problem>,
+    trials: usize,
+}
+
+impl Teller {
+    /// Who did it, and what it was; the reason if that cannot be told.
+    pub fn tell(&mut self, event: Event) -> Result<(Option<String>, Deed), String> {
+        let mut read = |text: &str| -> Result<(), String> {
+            self.problem = Some(Problem::from_toml(text).map_err(|errors| errors.to_string())?);
+            Ok(())
+        };
+        Ok(match event {
+            Event::Created(event) => {
+                read(&event.problem)?;
+                let (strategy, seed, initial) = (event.strategy, event.seed, event.initial);
+                (None, Deed::Created { strategy, seed, initial })
+            }
+            Event::ProblemChanged(event) => {
+                read(&event.problem)?;
+                (event.by, Deed::ProblemChanged)
+            }
+            Event::Asked(event) => {
+                self.trials += 1;
+                let problem = self.problem.as_ref().ok_or("there is no problem before it")?;
+                let suggestion = event.proposal.suggestion;
+                mcbo_core::check_done(problem, &suggestion.intervention)
+                    .map_err(|error| error.to_string())?;
+                let doing = Row::of_intervention(problem, &suggestion.intervention);
+                let asked = Deed::Asked { trial: event.trial, strategy: suggestion.strategy, doing };
+                (Some(event.worker), asked)
+            }
+            Event::Retried(event) => (Some(event.worker), Deed::Retried { trial: event.trial }),
+            Event::Told(event) => (event.worker, Deed::Told { trial: event.trial, values: event.values }),
+            Event::Corrected(event) => {
+                let (trial, values, reason) = (event.trial, event.values, event.reason);
+                (event.by, Deed::Corrected { trial, values, reason })
+            }
+            Event::Failed(event) => (event.by, Deed::Failed { trial: event.trial, reason: event.reason }),
+            Event::Added(event) => {
+                let first = self.trials + 1;
+                self.trials += event.rows.len();
+                (event.by, Deed::Added { trials: first..=self.trials })
+            }
+        })
+    }
+}

@@ -9,7 +9,8 @@
 ... )
 >>> study = mcbo.create_study(problem, seed=3)
 >>> study.optimize(problem.simulate, n_trials=15)
->>> abs(study.best().actions["water"] - 6.0) < 1.0
+>>> water = study.best().actions["water"]
+>>> (0.3 + 0.05 * water - 0.6) ** 2 < 0.01  # what is lost is less than the noise of one trial
 True
 """
 

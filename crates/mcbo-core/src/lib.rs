@@ -30,9 +30,9 @@ pub use expr::{Expr, ExprError, ExprErrorKind};
 pub use graph::{Graph, GraphError};
 pub use intervention::{Choice, Intervention};
 pub use network::{
-    Batch, FitError, Forecast, FormulaFault, LeftOutRow, MechanismKind, ModelMemory, ModelSettings,
-    ModelWarning, Network, NodeSummary, NoiseSamples, Outlook, ParentScaling, Plan, PriorPreset, Suspicion,
-    Workspace, expected_reward, input_names, slot_name,
+    Batch, Doubt, Effect, Effects, FitError, Forecast, FormulaFault, LeftOutRow, MechanismKind, ModelMemory,
+    ModelSettings, ModelWarning, Network, NodeSummary, NoiseSamples, Outlook, ParentScaling, Plan,
+    PriorPreset, Suspicion, Workspace, expected_reward, input_names, slot_name,
 };
 pub use noise::Noise;
 pub use optimism::Optimism;
@@ -48,5 +48,6 @@ pub use strategy::{
     StrategyOptions, StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{
-    ChangeError, Origin, Prediction, Study, StudyError, Trial, TrialState, default_initial, values_by_name,
+    ChangeError, Oddity, Origin, Prediction, Study, StudyError, Trial, TrialState, Why, default_initial,
+    values_by_name,
 };

@@ -27,6 +27,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("partial_tells", flow::partial_tells),
     ("history", flow::history),
     ("corrections", flow::corrections),
+    ("voids", flow::voids),
     ("two_workers", workers::two_workers),
     ("leases", workers::leases),
     ("enqueued", workers::enqueued),

@@ -2,8 +2,7 @@
 
 use mcbo_core::{Intervention, Problem, slot_name};
 
-use crate::draw::span;
-use crate::page::reward_name;
+use crate::draw::{shorten, span};
 
 /// Axes that are drawn.
 pub(super) const MOST: usize = 26;
@@ -16,7 +15,7 @@ pub(super) enum Source {
     Action(usize),
     /// A measured slot.
     Slot(usize),
-    /// The reward in the direction of improvement.
+    /// The reward, in the user's own sign.
     Reward,
 }
 
@@ -27,6 +26,8 @@ pub(super) struct Column {
     pub(super) name: String,
     /// Where there is nothing to go by, none.
     pub(super) range: Option<[f64; 2]>,
+    /// Whether small values are at the top: of a reward that is to be small.
+    pub(super) flipped: bool,
 }
 
 /// Where a line meets an axis.
@@ -56,9 +57,7 @@ impl Source {
             }
             Self::Action(action) => Meeting::At(intervention.actions[action]),
             Self::Slot(slot) => measured(values[slot]),
-            Self::Reward => {
-                measured(values[problem.slot(problem.reward()).start].map(|value| problem.sign() * value))
-            }
+            Self::Reward => measured(values[problem.slot(problem.reward()).start]),
         }
     }
 
@@ -89,7 +88,7 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
     measured.drain(..measured.len().saturating_sub(room));
     sources.truncate(MOST - 1);
     sources.extend(measured);
-    sources.push((Source::Reward, reward_name(problem)));
+    sources.push((Source::Reward, shorten(&problem.nodes()[problem.reward()].name)));
     let column = |(source, name): (Source, String)| {
         let declared = match source {
             Source::Target(node, component) => {
@@ -106,7 +105,7 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
         });
         let mut known = met.chain(declared.into_iter().flatten()).peekable();
         let range = known.peek().is_some().then(|| span(known, 0.0));
-        Column { source, name, range }
+        Column { source, name, range, flipped: source == Source::Reward && problem.sign() < 0.0 }
     };
     let mut columns: Vec<Column> = sources.into_iter().map(column).collect();
     if !lines.is_empty() {

@@ -118,9 +118,14 @@ impl Checker<'_> {
 
 /// The bytes of the file that a formula's mistake covers, or the whole formula if it is written with escapes.
 fn span_in_file(text: &At<String>, error: &ExprError) -> Option<Range<usize>> {
+    span_within(text, &error.span)
+}
+
+/// The bytes of the file that words of a text cover, or the whole text if it is written with escapes.
+pub(super) fn span_within(text: &At<String>, words: &Range<usize>) -> Option<Range<usize>> {
     let span = text.span.clone()?;
     if span.len() == text.value.len() {
-        Some(span.start + error.span.start..span.start + error.span.end)
+        Some(span.start + words.start..span.start + words.end)
     } else {
         Some(span)
     }

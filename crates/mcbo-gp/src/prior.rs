@@ -151,6 +151,12 @@ impl Priors {
         if self.scaled { self.lengthscale.times((inputs.max(1) as f64).sqrt()) } else { self.lengthscale }
     }
 
+    /// The prior of a lengthscale of a leaf that sees so many inputs whose values are names: rows that differ in all of them have a
+    /// correlation of about a third, from nearly none to nearly one.
+    pub fn choice_of(inputs: usize) -> Prior {
+        Prior::LogNormal { location: (inputs.max(1) as f64).ln(), scale: 1.0 }
+    }
+
     /// The prior of the variance of one of so many terms.
     pub fn variance_of(&self, terms: usize) -> Prior {
         if self.scaled { self.variance.times(1.0 / terms.max(1) as f64) } else { self.variance }

@@ -141,6 +141,7 @@ pub(crate) enum LeafKind {
     Stationary(Profile),
     Linear,
     Cosine,
+    Choice,
 }
 
 #[derive(Debug, Clone)]
@@ -202,6 +203,7 @@ impl Layout {
                 let kind = match leaf.shape {
                     Shape::Linear | Shape::Proportional if !inputs.is_empty() => LeafKind::Linear,
                     Shape::Cosine if !inputs.is_empty() => LeafKind::Cosine,
+                    Shape::Choice if !inputs.is_empty() => LeafKind::Choice,
                     Shape::Matern32 => LeafKind::Stationary(Profile::Matern32),
                     Shape::SquaredExponential => LeafKind::Stationary(Profile::SquaredExponential),
                     _ => LeafKind::Stationary(Profile::Matern52),
@@ -281,6 +283,7 @@ impl Layout {
         let lengthscales = self.leaves.iter().flat_map(move |leaf| {
             let prior = match leaf.kind {
                 LeafKind::Cosine => priors.period,
+                LeafKind::Choice => Priors::choice_of(leaf.inputs.len()),
                 _ => priors.lengthscale_of(leaf.inputs.len()),
             };
             leaf.lengthscales.clone().map(move |slot| (slot, prior))

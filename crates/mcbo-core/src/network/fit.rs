@@ -55,6 +55,10 @@ pub(super) fn fit_node(
     let together = node.components == Components::Coregionalised && node.dim > 1;
     let width = if together { node.dim } else { 1 };
     let mut fitted = Vec::new();
+    let parents = dim - node.actions.len();
+    let is_choice = |k: &usize| problem.actions()[node.actions[*k]].is_choice();
+    let named = (0..node.actions.len()).filter(is_choice).map(|k| parents + k).collect();
+    let kinds = form::Inputs { parents, actions: node.actions.len(), named };
     for (g, first) in (0..node.dim).step_by(width).enumerate() {
         let range = first..first + width;
         let noise_variance = |component: usize| {
@@ -86,7 +90,7 @@ pub(super) fn fit_node(
             }
         }
         let spec = GpSpec {
-            kernel: node.kernel.clone().unwrap_or_default(),
+            kernel: node.kernel.clone().unwrap_or_else(|| kinds.kernel()),
             dim,
             components: range.len(),
             noise,
@@ -97,7 +101,7 @@ pub(super) fn fit_node(
         // A kernel that the user chose is kept.
         let forms: Vec<Form> = match &node.kernel {
             Some(_) => Vec::new(),
-            None => form::candidates(dim - node.actions.len(), node.actions.len()),
+            None => kinds.forms(),
         };
         let scales: Vec<f64> =
             inputs.iter().chain(&outputs[range.clone()]).map(|affine| affine.scale).collect();
@@ -165,7 +169,11 @@ fn scale_inputs(
             inputs.push(affine);
         }
     }
-    inputs.extend(node.actions.iter().map(|&action| Affine::of_range(problem.actions()[action].range)));
+    inputs.extend(node.actions.iter().map(|&action| {
+        let action = &problem.actions()[action];
+        // Names are counted, which needs no scale.
+        if action.is_choice() { Affine::IDENTITY } else { Affine::of_range(action.range) }
+    }));
     inputs
 }
 

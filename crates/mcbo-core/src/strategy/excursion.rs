@@ -243,6 +243,7 @@ fn candidates(
                 (0..dim).map(|k| (center[k] + offset(k)).clamp(0.0, 1.0)).collect()
             }));
         }
+        points.retain_mut(|point| plan.space.allow(point));
         (plan, points)
     };
     choices.into_iter().map(of_choice).collect()

@@ -1,5 +1,7 @@
 //! A problem in code, a few lines long.
 
+mod marks;
+
 use super::draft::{At, Draft, DraftAction, DraftNode, DraftRanges, Field, Formulas};
 use super::{Aim, Components, Noise, Problem, ProblemErrors, check};
 
@@ -36,7 +38,8 @@ impl ProblemBuilder {
     /// Adds an action with its range; not acting is 0, or the start of the range when 0 lies outside.
     #[must_use]
     pub fn action(mut self, name: impl Into<String>, range: [f64; 2]) -> Self {
-        let action = DraftAction { name: name.into().into(), range: given(range), neutral: Field::Missing };
+        let action =
+            DraftAction { name: name.into().into(), range: given(range), ..DraftAction::default() };
         self.draft.actions.push(action);
         self
     }
@@ -44,7 +47,12 @@ impl ProblemBuilder {
     /// Adds an action with its range and the value that means not acting.
     #[must_use]
     pub fn action_with_neutral(mut self, name: impl Into<String>, range: [f64; 2], neutral: f64) -> Self {
-        let action = DraftAction { name: name.into().into(), range: given(range), neutral: given(neutral) };
+        let action = DraftAction {
+            name: name.into().into(),
+            range: given(range),
+            neutral: given(neutral),
+            ..DraftAction::default()
+        };
         self.draft.actions.push(action);
         self
     }

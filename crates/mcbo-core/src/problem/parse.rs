@@ -1,5 +1,7 @@
 //! From a TOML file to a draft, remembering where everything stood.
 
+mod marks;
+
 use std::ops::Range;
 
 use toml::Spanned;
@@ -13,9 +15,22 @@ use super::{Aim, Components, Noise, Problem, check};
 use crate::expr::nearest;
 
 const TOP: &[&str] = &["name", "maximize", "minimize", "aim", "nodes", "actions", "constraints", "simulator"];
-const NODE: &[&str] =
-    &["parents", "actions", "dim", "noise", "do", "range", "formula", "kernel", "components"];
-const ACTION: &[&str] = &["range", "neutral"];
+const NODE: &[&str] = &[
+    "parents",
+    "actions",
+    "dim",
+    "noise",
+    "do",
+    "range",
+    "formula",
+    "kernel",
+    "components",
+    "unit",
+    "context",
+    "limit",
+    "cost",
+];
+const ACTION: &[&str] = &["range", "neutral", "unit", "cost"];
 const CONSTRAINTS: &[&str] = &["max_interventions", "sets", "possibly_optimal"];
 const NOISE: &[&str] = &["gaussian", "uniform"];
 const NOISE_FORMS: &str = "\"learn\", \"none\", { gaussian = STD } or { uniform = [LOW, HIGH] }";
@@ -171,6 +186,10 @@ impl Reader<'_> {
                 "formula" => node.formula = self.field(value, |reader| reader.formulas(&what, value)),
                 "kernel" => node.kernel = self.field(value, |reader| reader.text(&what, value)),
                 "components" => node.components = self.field(value, |reader| reader.components(&what, value)),
+                "unit" => node.unit = self.field(value, |reader| reader.text(&what, value)),
+                "context" => node.context = self.field(value, |reader| reader.boolean(&what, value)),
+                "limit" => node.limit = self.field(value, |reader| reader.limit(&what, value)),
+                "cost" => node.cost = self.field(value, |reader| reader.cost(&what, value)),
                 unknown => match self.unknown_key(unknown, key.span(), &place, NODE) {
                     Some("parents" | "actions") => node.inputs_broken = true,
                     Some("dim") => node.dim = Field::Broken,
@@ -202,6 +221,8 @@ impl Reader<'_> {
                         action.neutral =
                             self.field(value, |reader| reader.number(&what, value).map(At::from));
                     }
+                    "unit" => action.unit = self.field(value, |reader| reader.text(&what, value)),
+                    "cost" => action.cost = self.field(value, |reader| reader.cost(&what, value)),
                     unknown => {
                         if self.unknown_key(unknown, key.span(), &place, ACTION) == Some("range") {
                             action.range = Field::Broken;

@@ -35,6 +35,10 @@ impl Checker<'_> {
             kernel: self.kernel(index, draft),
             components: draft.components.given().map(|at| at.value).unwrap_or_default(),
             range: range.map(|at| at.value),
+            unit: self.unit(&place, &draft.unit),
+            context: draft.context.given().is_some_and(|at| at.value),
+            limit: self.limit_of(&place, &draft.limit),
+            cost: self.cost_of(&place, &draft.cost),
         }
     }
 
@@ -187,7 +191,10 @@ impl Checker<'_> {
         let range = range?;
         let default = if (range[0]..=range[1]).contains(&0.0) { 0.0 } else { range[0] };
         let neutral = draft.neutral.given().map_or(default, |at| at.value);
-        Some(Action { name, range, neutral })
+        let place = format!("action `{name}`");
+        let unit = self.unit(&place, &draft.unit);
+        let cost = self.cost_of(&place, &draft.cost);
+        Some(Action { name, range, neutral, unit, cost })
     }
 
     pub(super) fn unused_actions(&mut self, nodes: &[Node]) {

@@ -45,6 +45,15 @@ impl Noise {
         }
     }
 
+    /// The probability that it is at most `x`.
+    pub fn cumulative(self, x: f64) -> f64 {
+        match self {
+            Self::None | Self::Learn => f64::from(u8::from(x >= 0.0)),
+            Self::Gaussian(deviation) => 0.5 * libm::erfc(-x / deviation * std::f64::consts::FRAC_1_SQRT_2),
+            Self::Uniform([low, high]) => ((x - low) / (high - low)).clamp(0.0, 1.0),
+        }
+    }
+
     /// Its standard deviation.
     pub fn deviation(self) -> f64 {
         match self {

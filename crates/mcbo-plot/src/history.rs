@@ -5,7 +5,7 @@ use mcbo_core::{Forecast, Origin, Problem, Recommendation, Study, Trial, TrialSt
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, span};
 use crate::page::{
-    ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, MODEL, Sheet, Swatch, bar, reward_name, titled,
+    ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, LIMIT, MODEL, Sheet, Swatch, bar, reward_name, titled,
 };
 
 const WIDTH: f64 = 760.0;
@@ -83,6 +83,13 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
     canvas.text_up([11.0, axes.corner[1] + axes.size[1] / 2.0], 11.0, &format!("reward = {name}"));
     canvas.open(axes.corner[0], axes.corner[1], axes.size[0], axes.size[1]);
     draw_advice(&mut canvas, &axes, advice);
+    let limit = problem.nodes()[problem.reward()].limit;
+    if let Some(limit) = limit {
+        let y = axes.down(problem.sign() * limit.level);
+        canvas.open_style(&LIMIT);
+        canvas.curve(&[[0.0, y], [axes.size[0], y]], &LIMIT);
+        canvas.close_group();
+    }
     draw_points(&mut canvas, &axes, &points);
     canvas.close();
     canvas.frame(axes.corner[0], axes.corner[1], axes.size[0], axes.size[1]);
@@ -95,7 +102,10 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
     Sheet {
         name: "history".into(),
         title: titled(problem, &format!("reward of {}", counted(study.trials().len(), "trial"))),
-        keys: keys(&points, advice),
+        keys: keys(&points, advice)
+            .into_iter()
+            .chain(limit.map(|_| Key::new(Swatch::Line, LIMIT, "limit")))
+            .collect(),
         body: canvas,
         size: [WIDTH, HEIGHT + BELOW],
         caption: caption(study, &points, advice),

@@ -65,6 +65,12 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     if added < good.len() {
         console.note(&format!("{} there already", describe::count(good.len() - added, "row")));
     }
+    let state = study.study()?;
+    for outside in state.data().outside(state.problem()) {
+        console.warning(&format!(
+            "{outside}; the model learns from that, and nothing outside is proposed or recommended"
+        ));
+    }
     let all = study.status()?.complete;
     if all > MANY {
         console.warning(&format!(

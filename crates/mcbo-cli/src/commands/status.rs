@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use crate::cli::Look;
 use crate::console::{BOLD, Console, DIM, styled};
 use crate::exit::ExitCode;
-use crate::number::Format;
+use crate::number::{Format, plain};
 use crate::table::{self, Align, Table};
-use crate::{describe, json, store, timestamp};
+use crate::{describe, json, store, timestamp, words};
 
 /// With more trials than this the model is left to `mcbo best`: status answers at once.
 const QUICK: usize = 300;
@@ -31,7 +31,8 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
     let (standing, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
     let quick = !study.data().is_empty() && study.data().len() <= QUICK;
     let advice = if quick {
-        let advise = || super::best::advise(&study, &arguments.advice);
+        let given = words::given(study.problem(), &arguments.given.given)?;
+        let advise = || super::best::advise(&study, &arguments.advice, &given);
         Some(super::with_threads(arguments.threads, advise)?)
     } else {
         None
@@ -96,6 +97,7 @@ impl View<'_> {
             "partial": standing.partial,
             "failed": standing.failed,
             "corrected": standing.corrected,
+            "spent": problem.has_costs().then(|| self.study.spent()),
             "under_way": pending,
             "incomplete": partial,
             "best": json::best(problem, self.study.best_trial(), recommendation),
@@ -129,6 +131,9 @@ impl View<'_> {
             }
         }
         label(out, "trials", &format!("{} ({})", standing.trials, counts.join(", ")))?;
+        if problem.has_costs() {
+            label(out, "spent", &plain(study.spent()))?;
+        }
         let format = Format::of_values(study.data().rewards(problem).map(|(_, reward)| reward));
         let (node, levers) = (describe::reward_name(problem), describe::levers(problem));
         let value = |reward: f64| format.show(problem.sign() * reward);

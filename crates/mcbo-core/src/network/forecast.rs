@@ -48,7 +48,7 @@ pub fn expected_reward(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64
 /// The mean and the bounds of every component along draws of an intervention.
 fn forecasts(problem: &Problem, intervention: &Intervention, draws: &Draws<'_>) -> Vec<Forecast> {
     let (mut workspace, mut drawn) = (Workspace::default(), Drawn::default());
-    let point = draws.plan().space().point(intervention);
+    let point: Vec<f64> = draws.plan().space().units(intervention).collect();
     draws.evaluate(&point, false, &mut workspace, &mut drawn);
     let mut forecasts = Vec::new();
     for (index, step) in draws.plan().steps.iter().enumerate() {
@@ -78,7 +78,7 @@ impl Network {
     /// from their posteriors as in [`Self::forecast`], the noise averaged out.
     pub fn reward_draws(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<f64> {
         let (draws, mut drawn) = (self.draws(problem, intervention, seed), Drawn::default());
-        let point = draws.plan().space().point(intervention);
+        let point: Vec<f64> = draws.plan().space().units(intervention).collect();
         draws.evaluate(&point, false, &mut Workspace::default(), &mut drawn);
         drawn.rewards
     }
@@ -102,7 +102,17 @@ impl Network {
     /// noise is averaged out: bounds are on the expectation, not on a single outcome. A node whose formula has no value for
     /// some of what may happen is left out, and so are those that depend on it.
     pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
-        forecasts(problem, intervention, &self.draws(problem, intervention, seed))
+        let mut found = forecasts(problem, intervention, &self.draws(problem, intervention, seed));
+        let beside = |node: usize| !found.iter().any(|forecast| forecast.node == node);
+        if problem.limited().any(beside) {
+            // What has a limit beside the way to the reward, before the reward.
+            let every = self.forecast_every_node(problem, intervention, seed);
+            let limited = |forecast: &Forecast| problem.nodes()[forecast.node].limit.is_some();
+            let more: Vec<Forecast> = every.into_iter().filter(|f| limited(f) && beside(f.node)).collect();
+            let reward = found.len().saturating_sub(1);
+            found.splice(reward..reward, more);
+        }
+        found
     }
 
     /// The expected value of every node that has a mechanism of its own under an intervention, those among them that do not

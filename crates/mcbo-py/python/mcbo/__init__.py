@@ -37,7 +37,7 @@ from mcbo._model import Model, NodeSummary
 from mcbo._picture import Picture
 from mcbo._problem import Action, Node, Problem
 from mcbo._study import Study, create_study, load_study
-from mcbo._trial import Best, Certificate, Forecast, Prediction, Status, Trial
+from mcbo._trial import Best, Certificate, Forecast, Keeping, Prediction, Status, Trial
 from mcbo.strategy import Context, Strategy
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "Context",
     "DataError",
     "Forecast",
+    "Keeping",
     "InternalError",
     "Intervention",
     "McboError",

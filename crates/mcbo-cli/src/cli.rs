@@ -168,6 +168,8 @@ pub enum Template {
     Hard,
     /// Several knobs, each acting on several nodes
     Network,
+    /// Something is known beforehand, something must not happen, and trials cost something
+    Reactor,
 }
 
 /// `mcbo check`
@@ -231,6 +233,9 @@ pub struct Run {
     /// Stop before that when no intervention can be better than the recommended one by more than this
     #[arg(long, value_name = "GAP", value_parser = positive)]
     pub until_gap: Option<f64>,
+    /// Stop before a trial that would cost more than what is left of this; costs are in the problem file
+    #[arg(long, value_name = "COST", value_parser = positive)]
+    pub budget: Option<f64>,
     /// Width of the band that the mechanisms are trusted to lie in, for --until-gap, in standard deviations
     #[arg(long, value_name = "W", default_value_t = 2.0, value_parser = positive)]
     pub width: f64,

@@ -40,6 +40,43 @@ pub fn is_noisy(problem: &Problem) -> bool {
     problem.nodes().iter().any(|node| node.noise != Noise::None)
 }
 
+/// A name with its unit, if there is one: `acetate (g/l)`.
+pub fn with_unit(name: &str, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit) => format!("{name} ({unit})"),
+        None => name.to_owned(),
+    }
+}
+
+/// A component of a node with the unit of the node.
+pub fn measured(problem: &Problem, node: usize, component: usize) -> String {
+    with_unit(&slot_name(problem, node, component), problem.nodes()[node].unit.as_deref())
+}
+
+/// A number with a unit behind it, if there is one.
+pub fn in_unit(text: String, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit) => format!("{text} {unit}"),
+        None => text,
+    }
+}
+
+/// `below 4 g/l with a probability of 0.95`.
+pub fn limit(node: &mcbo_core::Node) -> Option<String> {
+    let limit = node.limit?;
+    let level = in_unit(plain(limit.level), node.unit.as_deref());
+    Some(format!("{} {level} with a probability of {}", limit.side.name(), plain(limit.probability)))
+}
+
+/// `3 + 0.2 per unit`.
+pub fn cost(cost: mcbo_core::Cost) -> String {
+    match (cost.fixed, cost.per_unit) {
+        (fixed, 0.0) => plain(fixed),
+        (0.0, per_unit) => format!("{} per unit", plain(per_unit)),
+        (fixed, per_unit) => format!("{} + {} per unit", plain(fixed), plain(per_unit)),
+    }
+}
+
 /// The noise of a node.
 pub fn noise(noise: Noise) -> String {
     match noise {
@@ -63,6 +100,8 @@ pub struct Lever {
     pub label: String,
     /// The values it can take.
     pub range: [f64; 2],
+    /// The unit of its values.
+    pub unit: Option<String>,
     /// What not choosing it means: the value of an action; a node that is not set follows its parents.
     pub neutral: Option<f64>,
     /// Whether not choosing it is a choice of its own, and not just one value among others.
@@ -84,6 +123,7 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
             levers.push(Lever {
                 label: format!("do({})", slot_name(problem, node, component)),
                 range,
+                unit: problem.nodes()[node].unit.clone(),
                 neutral: None,
                 optional: true,
                 place: Place::Target { node, component },
@@ -94,6 +134,7 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
         levers.push(Lever {
             label: action.name.clone(),
             range: action.range,
+            unit: action.unit.clone(),
             neutral: Some(action.neutral),
             optional: problem.max_interventions().is_some()
                 || action.neutral < action.range[0]

@@ -1,8 +1,8 @@
 //! The JSON that scripts rely on.
 
 use mcbo_core::{
-    Certificate, Criterion, Forecast, Intervention, NodeSummary, Noise, Outlook, Problem, Recommendation,
-    Suggestion, Trial, Warning, slot_name,
+    Certificate, Criterion, Forecast, Given, Intervention, Keeping, NodeSummary, Noise, Outlook, Problem,
+    Recommendation, Suggestion, Trial, Warning, slot_name,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -58,6 +58,42 @@ pub fn intervention(problem: &Problem, intervention: &Intervention) -> Value {
     json!({ "targets": targets, "values": values, "actions": actions })
 }
 
+/// What was known of contexts, by node.
+pub fn given(problem: &Problem, given: &Given) -> Value {
+    let value = |(node, values): (usize, &[f64])| {
+        (problem.nodes()[node].name.clone(), components(problem, node, values.iter().map(|&v| v.into())))
+    };
+    given.iter().map(value).collect::<Map<_, _>>().into()
+}
+
+/// `{"acetate":{"probability":0.97}}`: how probable it is that each limit is kept.
+pub fn limits(limits: &[Keeping]) -> Value {
+    let value = |keeping: &Keeping| {
+        let chance = json!({ "probability": keeping.probability, "wanted": keeping.wanted });
+        (keeping.name.clone(), chance)
+    };
+    limits.iter().map(value).collect::<Map<_, _>>().into()
+}
+
+/// What belongs to problems with contexts, limits and costs, and to no others.
+fn kinds(
+    problem: &Problem,
+    known: &Given,
+    kept: &[Keeping],
+    doing: &Intervention,
+    object: &mut Map<String, Value>,
+) {
+    if problem.contexts().next().is_some() || !known.is_empty() {
+        object.insert("given".into(), given(problem, known));
+    }
+    if problem.has_limits() {
+        object.insert("limits".into(), limits(kept));
+    }
+    if problem.has_costs() {
+        object.insert("cost".into(), problem.cost(doing).into());
+    }
+}
+
 /// What is said of components, by node; nodes of which a component is missing are left out.
 fn by_node<T>(problem: &Problem, all: &[T], node_of: fn(&T) -> usize, value: fn(&T) -> Value) -> Value {
     let mut nodes = Map::new();
@@ -106,7 +142,7 @@ pub fn warnings(warnings: &[Warning]) -> Vec<String> {
 
 /// The suggestion as `mcbo ask --json` prints it.
 pub fn suggestion(problem: &Problem, trial: usize, suggestion: &Suggestion) -> Map<String, Value> {
-    let Value::Object(object) = json!({
+    let Value::Object(mut object) = json!({
         "trial": trial,
         "strategy": suggestion.strategy,
         "intervention": intervention(problem, &suggestion.intervention),
@@ -118,6 +154,7 @@ pub fn suggestion(problem: &Problem, trial: usize, suggestion: &Suggestion) -> M
     }) else {
         unreachable!("written as an object above")
     };
+    kinds(problem, &suggestion.given, &suggestion.limits, &suggestion.intervention, &mut object);
     object
 }
 
@@ -158,13 +195,18 @@ fn bounds([mean, lower, upper]: [f64; 3]) -> Value {
 
 /// The recommended intervention with what is expected of it.
 pub fn recommendation(problem: &Problem, recommendation: &Recommendation) -> Value {
-    json!({
+    let mut value = json!({
         "by": criterion(recommendation.criterion),
         "intervention": intervention(problem, &recommendation.intervention),
         "predicted": predicted(problem, &recommendation.predicted),
         "reward": recommendation.reward(problem).map(bounds),
         "warnings": warnings(&recommendation.warnings),
-    })
+    });
+    if let Value::Object(object) = &mut value {
+        let Recommendation { given, limits, intervention, .. } = recommendation;
+        kinds(problem, given, limits, intervention, object);
+    }
+    value
 }
 
 /// How much better than the recommended intervention any other could be.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Intervention, Problem};
+use crate::{Grid, Intervention, Problem};
 
 /// One experiment: what was done, and the values that were measured, in the user's units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,6 +12,22 @@ pub struct Observation {
     /// The value of every component of every node at the place given by [`Problem::slot`]; `None` where it was
     /// not measured.
     pub values: Vec<Option<f64>>,
+}
+
+impl Observation {
+    /// Whether no measured value breaks a limit.
+    pub fn keeps_limits(&self, problem: &Problem) -> bool {
+        keeps_limits(problem, &self.values)
+    }
+}
+
+/// Whether no value breaks a limit, of those that were measured.
+pub(crate) fn keeps_limits(problem: &Problem, values: &[Option<f64>]) -> bool {
+    problem.limited().all(|node| {
+        let limit = problem.nodes()[node].limit;
+        let mut measured = values[problem.slot(node)].iter().flatten();
+        measured.all(|&value| limit.is_none_or(|limit| limit.is_kept(value)))
+    })
 }
 
 /// Why an observation cannot be taken. Nothing is stored then.
@@ -68,6 +84,29 @@ pub enum DataError {
         /// The value reported.
         found: f64,
     },
+    /// A value is said to be known beforehand of a node that is no context.
+    #[error("{name:?} is no context; hint: {}", match known.as_str() {
+        "" => "mark nodes that are known before deciding with `context = true` in the problem file".to_owned(),
+        known => format!("the contexts are {known}"),
+    })]
+    NotAContext {
+        /// The name found.
+        name: String,
+        /// The names of the contexts.
+        known: String,
+    },
+    /// A context was measured as something else than the trial was chosen for.
+    #[error(
+        "{node} was given as {given} when the trial was asked for but is reported as {found}; hint: leave it out; if it was another one, mark the trial as failed and add what was done as a row"
+    )]
+    ContradictsGiven {
+        /// The context.
+        node: String,
+        /// The value it was given as.
+        given: f64,
+        /// The value reported.
+        found: f64,
+    },
     /// A node or an action that does not exist.
     #[error("there is no node {name:?}; hint: the nodes are {known}")]
     UnknownName {
@@ -98,9 +137,73 @@ pub enum DataError {
         /// How many there may be.
         most: usize,
     },
+    /// A value between those that something can take.
+    #[error(
+        "{what} is {value}, but goes in steps of {step}; hint: the values next to it are {below} and {above}"
+    )]
+    OffGrid {
+        /// The node or action.
+        what: String,
+        /// The number found.
+        value: f64,
+        /// The distance between two values.
+        step: f64,
+        /// The nearest value.
+        below: f64,
+        /// The next one.
+        above: f64,
+    },
+    /// A value that is none of the choices.
+    #[error("{what} is {found}, which is not one of its choices; hint: they are {known}")]
+    NotAChoice {
+        /// The action.
+        what: String,
+        /// What was found.
+        found: String,
+        /// The choices.
+        known: String,
+    },
+    /// Values of actions that break what is required of them.
+    #[error(
+        "{requirement:?} is required, but is exceeded by {excess}; hint: change one of the actions it names"
+    )]
+    BreaksRequirement {
+        /// The requirement.
+        requirement: String,
+        /// By how much.
+        excess: f64,
+    },
     /// Nothing was measured.
     #[error("no node has a value; hint: mark the trial as failed if nothing could be measured")]
     Nothing,
+}
+
+/// Trials in which an action, or a node that was set, had values outside the range of today.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutsideRange {
+    /// The action or node.
+    pub what: String,
+    /// The range of today.
+    pub range: [f64; 2],
+    /// How many values lie outside.
+    pub trials: usize,
+    /// The smallest and the largest of them.
+    pub seen: [f64; 2],
+}
+
+impl std::fmt::Display for OutsideRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { what, range: [low, high], trials, seen: [least, most] } = self;
+        write!(f, "{what} was {least}")?;
+        if least != most {
+            write!(f, " to {most}")?;
+        }
+        write!(
+            f,
+            " in {trials} trial{}, outside its range {low} to {high}",
+            if *trials == 1 { "" } else { "s" }
+        )
+    }
 }
 
 /// The trials so far.
@@ -168,9 +271,6 @@ impl Data {
         for (index, node) in problem.nodes().iter().enumerate() {
             for value in observation.values[problem.slot(index)].iter().flatten() {
                 check_finite(&node.name, *value)?;
-                if let Some(range) = node.range {
-                    check_range(&node.name, *value, range)?;
-                }
             }
         }
         for (node, set) in &observation.intervention.targets {
@@ -256,6 +356,26 @@ impl Data {
         })
     }
 
+    /// What lies outside the ranges of today: every action and set node that does in some trial, with its range, how many trials those
+    /// are, and the smallest and largest value there.
+    pub fn outside(&self, problem: &Problem) -> Vec<OutsideRange> {
+        let mut found: Vec<OutsideRange> = Vec::new();
+        for observation in &self.observations {
+            for Outside { what, value, range } in outside(problem, &observation.intervention) {
+                match found.iter_mut().find(|known| known.what == what) {
+                    Some(known) => {
+                        known.trials += 1;
+                        known.seen = [known.seen[0].min(value), known.seen[1].max(value)];
+                    }
+                    None => {
+                        found.push(OutsideRange { what: what.to_owned(), range, trials: 1, seen: [value; 2] })
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// The measured reward of every trial in the direction of improvement, with the trial's place.
     pub fn rewards<'a>(&'a self, problem: &'a Problem) -> impl Iterator<Item = (usize, f64)> + 'a {
         let slot = problem.slot(problem.reward()).start;
@@ -267,12 +387,20 @@ impl Data {
 /// Checks that the problem allows to do this.
 ///
 /// # Errors
-/// As [`check_done`], and if it sets nodes that are not listed as a set, or more than may be done at once. To do nothing and
-/// look is always allowed.
+/// As [`check_done`], and if it leaves a range, a value lies between steps, it breaks a requirement, it sets nodes that are not
+/// listed as a set, or more than may be done at once. An action may always be neutral, and to do nothing and look is always
+/// allowed.
 pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
-    check_done(problem, intervention)?;
+    check_ranges(problem, intervention)?;
     if intervention.is_neutral(problem) {
         return Ok(());
+    }
+    check_grids(problem, intervention)?;
+    for requirement in problem.requirements() {
+        let excess = requirement.excess(&intervention.actions);
+        if excess > 0.0 {
+            return Err(DataError::BreaksRequirement { requirement: requirement.text().to_owned(), excess });
+        }
     }
     if let Some(sets) = problem.sets() {
         let set = intervention.target_set();
@@ -296,11 +424,25 @@ pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Res
     Ok(())
 }
 
-/// Checks that this may have been done: what lies behind may be more than what is allowed from now on.
+/// Checks that this can be done in the ranges of today, whatever else is allowed.
 ///
 /// # Errors
-/// If it has the wrong number of actions, sets a node that cannot be set, or leaves a range. An action may always
-/// be neutral.
+/// As [`check_done`], and if it leaves a range. An action may always be neutral.
+pub fn check_ranges(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
+    check_done(problem, intervention)?;
+    match outside(problem, intervention).next() {
+        Some(Outside { what, value, range: [low, high] }) => {
+            Err(DataError::OutOfRange { what: what.to_owned(), value, low, high })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks that this may have been done: what lies behind may be more than what is allowed from now on, and outside of the ranges of
+/// today.
+///
+/// # Errors
+/// If it has the wrong number of actions, a number that is not finite, or sets a node that cannot be set.
 pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
     if intervention.actions.len() != problem.actions().len() {
         return Err(DataError::WrongLength {
@@ -311,8 +453,8 @@ pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), 
     }
     for (action, &value) in problem.actions().iter().zip(&intervention.actions) {
         check_finite(&action.name, value)?;
-        if value != action.neutral {
-            check_range(&action.name, value, action.range)?;
+        if action.is_choice() && action.choice(value).is_none() {
+            return Err(not_a_choice(action, &value.to_string()));
         }
     }
     for (node, values) in &intervention.targets {
@@ -332,24 +474,76 @@ pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), 
                 found: values.len(),
             });
         }
-        for (&value, &range) in values.iter().zip(ranges) {
+        for &value in values {
             check_finite(&node.name, value)?;
-            check_range(&node.name, value, range)?;
         }
     }
     Ok(())
 }
 
-fn check_finite(what: &str, value: f64) -> Result<(), DataError> {
-    if value.is_finite() { Ok(()) } else { Err(DataError::NotFinite { what: what.to_owned(), value }) }
+/// A value that is none of an action's choices.
+pub(crate) fn not_a_choice(action: &crate::Action, found: &str) -> DataError {
+    DataError::NotAChoice {
+        what: action.name.clone(),
+        found: found.to_owned(),
+        known: action.choices.join(", "),
+    }
 }
 
-fn check_range(what: &str, value: f64, [low, high]: [f64; 2]) -> Result<(), DataError> {
-    // Rounding at the ends is no mistake.
-    let slack = 1e-9 * (high - low);
-    if value >= low - slack && value <= high + slack {
-        Ok(())
-    } else {
-        Err(DataError::OutOfRange { what: what.to_owned(), value, low, high })
+/// Checks that values with steps are of their grids. A neutral value may lie apart from all others.
+fn check_grids(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
+    let check = |what: &str, value: f64, grid: Option<Grid>| match grid {
+        Some(grid) if !grid.holds(value) => {
+            let nearest = grid.nearest(value);
+            let other = if grid.value(nearest) > value { nearest.saturating_sub(1) } else { nearest + 1 };
+            let (one, other) = (grid.value(nearest), grid.value(other));
+            let (what, step) = (what.to_owned(), grid.step());
+            Err(DataError::OffGrid { what, value, step, below: one.min(other), above: one.max(other) })
+        }
+        _ => Ok(()),
+    };
+    for (action, &value) in problem.actions().iter().zip(&intervention.actions) {
+        if value != action.neutral {
+            check(&action.name, value, action.grid)?;
+        }
     }
+    for (node, values) in &intervention.targets {
+        let node = &problem.nodes()[*node];
+        for (&value, &grid) in values.iter().zip(node.grid.iter().flatten()) {
+            check(&node.name, value, Some(grid))?;
+        }
+    }
+    Ok(())
+}
+
+/// A value that an intervention has outside of the range of today.
+pub(crate) struct Outside<'a> {
+    pub what: &'a str,
+    pub value: f64,
+    pub range: [f64; 2],
+}
+
+/// What of an intervention lies outside the ranges of today: actions that are not neutral, and nodes that are set. It must have been
+/// checked by [`check_done`].
+pub(crate) fn outside<'a>(
+    problem: &'a Problem,
+    intervention: &'a Intervention,
+) -> impl Iterator<Item = Outside<'a>> {
+    let actions = problem.actions().iter().zip(&intervention.actions);
+    let actions = actions.filter(|(action, value)| **value != action.neutral);
+    let actions = actions.map(|(action, &value)| Outside { what: &action.name, value, range: action.range });
+    let targets = intervention.targets.iter().flat_map(|(node, values)| {
+        let node = &problem.nodes()[*node];
+        let ranges = values.iter().zip(node.hard.iter().flatten());
+        ranges.map(|(&value, &range)| Outside { what: &node.name, value, range })
+    });
+    actions.chain(targets).filter(|Outside { value, range: [low, high], .. }| {
+        // Rounding at the ends is no mistake.
+        let slack = 1e-9 * (high - low);
+        !(*value >= low - slack && *value <= high + slack)
+    })
+}
+
+fn check_finite(what: &str, value: f64) -> Result<(), DataError> {
+    if value.is_finite() { Ok(()) } else { Err(DataError::NotFinite { what: what.to_owned(), value }) }
 }

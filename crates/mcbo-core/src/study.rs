@@ -13,12 +13,12 @@ use std::sync::Arc;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::{Data, DataError, Observation, check_intervention};
+use crate::data::{Data, DataError, Observation, check_intervention, keeps_limits};
 use crate::strategy::{
     Certificate, Context, Criterion, Mcbo, Memory, Proposal, Recommendation, Strategy, SuggestError,
-    Suggestion, design_point,
+    Suggestion, design_point, not_given,
 };
-use crate::{Intervention, Problem};
+use crate::{Given, Intervention, Problem};
 
 /// Where a trial stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -300,9 +300,11 @@ impl Study {
 
     /// The trials that are still waited for, with what was told of them.
     fn under_way(&self) -> Vec<Observation> {
-        let observation = |trial: &Trial| Observation {
-            intervention: trial.intervention().clone(),
-            values: trial.values.clone().unwrap_or_else(|| vec![None; self.problem.slots()]),
+        let observation = |trial: &Trial| {
+            let mut values = trial.values.clone().unwrap_or_else(|| vec![None; self.problem.slots()]);
+            // What was told was checked against it.
+            let _ = trial.suggestion.given.fill(&self.problem, &mut values);
+            Observation { intervention: trial.intervention().clone(), values }
         };
         self.trials.iter().filter(|trial| self.is_under_way(trial)).map(observation).collect()
     }
@@ -312,6 +314,14 @@ impl Study {
     /// # Errors
     /// If no model can be fitted to the data.
     pub fn ask(&mut self) -> Result<&Trial, StudyError> {
+        self.ask_given(Given::NONE)
+    }
+
+    /// The next trial where this is known of the contexts. Told values must agree with it.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data, or the strategy cannot use what is known.
+    pub fn ask_given(&mut self, given: &Given) -> Result<&Trial, StudyError> {
         let number = self.trials.len() + 1;
         let pending = self.under_way();
         let failed: Vec<Intervention> = self
@@ -321,7 +331,9 @@ impl Study {
             .map(|trial| trial.intervention().clone())
             .collect();
         let silent = self.trials.iter().filter(|trial| trial.state == TrialState::Pending).count();
+        given.check(&self.problem)?;
         let context = Context {
+            given,
             problem: &self.problem,
             data: &self.data,
             pending: &pending,
@@ -329,7 +341,7 @@ impl Study {
             memory: &self.memory,
         };
         // Trials that failed gave nothing: the design goes on until enough have been measured or are under way.
-        let proposal = if self.data.len() + silent < self.initial {
+        let mut proposal = if self.data.len() + silent < self.initial {
             let mut index = number - 1;
             let mut intervention = design_point(&self.problem, index, self.seed);
             for _ in 0..64 {
@@ -341,12 +353,14 @@ impl Study {
             }
             self.without_strategy(intervention, Origin::Design)
         } else {
-            let proposal = self.strategy.suggest(&context, &mut self.generator(number as u64))?;
+            let mut proposal = self.strategy.suggest(&context, &mut self.generator(number as u64))?;
             check_intervention(&self.problem, &proposal.suggestion.intervention).map_err(|error| {
                 SuggestError::Own { name: self.strategy.name().to_owned(), reason: error.to_string() }
             })?;
+            proposal.suggestion.warnings.extend(not_given(&self.problem, given));
             proposal
         };
+        proposal.suggestion.given.clone_from(given);
         Ok(self.put_under_way(proposal))
     }
 
@@ -378,7 +392,7 @@ impl Study {
     ///
     /// # Errors
     /// If there is no such trial, it has values already, or the values do not fit the problem.
-    pub fn tell(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<(), StudyError> {
+    pub fn tell(&mut self, number: usize, mut values: Vec<Option<f64>>) -> Result<(), StudyError> {
         let trial = self.trial(number)?;
         let place = number - 1;
         match trial.state {
@@ -390,6 +404,9 @@ impl Study {
             }
             TrialState::Voided => return self.tell_voided(number, values),
             TrialState::Pending | TrialState::Failed => {}
+        }
+        if values.iter().any(Option::is_some) {
+            self.trials[place].suggestion.given.fill(&self.problem, &mut values)?;
         }
         self.count_in(number, values)?;
         self.trials[place].state = TrialState::Complete;
@@ -477,30 +494,77 @@ impl Study {
     /// # Errors
     /// If no model can be fitted to the data.
     pub fn recommend_by(&self, criterion: Criterion) -> Result<Recommendation, StudyError> {
-        Ok(self.advisor.recommend(&self.settled(), criterion, &mut self.generator(u64::MAX))?)
+        self.recommend_given(criterion, Given::NONE)
+    }
+
+    /// The same where this is known of the contexts.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data.
+    pub fn recommend_given(&self, criterion: Criterion, given: &Given) -> Result<Recommendation, StudyError> {
+        given.check(&self.problem)?;
+        let context = Context { given, ..self.settled() };
+        Ok(self.advisor.recommend(&context, criterion, &mut self.generator(u64::MAX))?)
+    }
+
+    /// What to do in each of many contexts: what [`Self::recommend_given`] says of each, with a model that is fitted once.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data.
+    pub fn policy(
+        &self,
+        criterion: Criterion,
+        contexts: &[Given],
+    ) -> Result<Vec<Recommendation>, StudyError> {
+        contexts.iter().try_for_each(|given| given.check(&self.problem))?;
+        Ok(self.advisor.policy(&self.settled(), criterion, contexts, &mut self.generator(u64::MAX))?)
     }
 
     /// Bounds how much better than a recommended intervention any other could still be, by mechanisms within `width`
     /// standard deviations of what is expected of them. See [`Certificate`] for what it relies on.
     pub fn certify(&self, recommendation: &Recommendation, width: f64) -> Certificate {
         let seed: u64 = self.generator(u64::MAX - 1).random();
-        let Recommendation { network, intervention, .. } = recommendation;
-        self.advisor.certify(&self.settled(), network, intervention, width, seed)
+        let Recommendation { network, intervention, given, .. } = recommendation;
+        let context = Context { given, ..self.settled() };
+        self.advisor.certify(&context, network, intervention, width, seed)
     }
 
     /// What was measured, and nothing that is under way.
     fn settled(&self) -> Context<'_> {
-        Context { problem: &self.problem, data: &self.data, pending: &[], failed: &[], memory: &self.memory }
+        Context {
+            problem: &self.problem,
+            data: &self.data,
+            pending: &[],
+            failed: &[],
+            memory: &self.memory,
+            given: Given::NONE,
+        }
     }
 
-    /// The trial with the best measured reward, and that reward in the direction of improvement.
+    /// The trial with the best measured reward, and that reward in the direction of improvement; of those in which no measurement
+    /// broke a limit, if there are any.
     pub fn best_trial(&self) -> Option<(&Trial, f64)> {
         let slot = self.problem.slot(self.problem.reward()).start;
         let reward =
             |trial: &Trial| trial.values.as_ref().and_then(|v| v[slot]).map(|v| self.problem.sign() * v);
-        let counted = self.trials.iter().filter(|trial| trial.state != TrialState::Voided);
-        let rewarded = counted.filter_map(|trial| reward(trial).map(|r| (trial, r)));
-        rewarded.reduce(|best, next| if next.1 > best.1 { next } else { best })
+        let counted = || self.trials.iter().filter(|trial| trial.state != TrialState::Voided);
+        let rewarded = || counted().filter_map(|trial| reward(trial).map(|r| (trial, r)));
+        let keeps = |(trial, _): &(&Trial, f64)| {
+            trial.values.as_ref().is_some_and(|values| keeps_limits(&self.problem, values))
+        };
+        let better = |best: (_, f64), next: (_, f64)| if next.1 > best.1 { next } else { best };
+        rewarded().filter(keeps).reduce(better).or_else(|| rewarded().reduce(better))
+    }
+
+    /// What the trials have cost that were made: those that are complete, and those that failed on the way. Rows from outside cost
+    /// nothing here.
+    pub fn spent(&self) -> f64 {
+        let made = |trial: &&Trial| {
+            let measured = trial.state == TrialState::Voided && trial.values.is_some();
+            let over = matches!(trial.state, TrialState::Complete | TrialState::Failed);
+            (over || measured) && trial.suggestion.origin() != Origin::Added
+        };
+        self.trials.iter().filter(made).map(|trial| self.problem.cost(trial.intervention())).sum()
     }
 
     fn trial(&self, number: usize) -> Result<&Trial, StudyError> {

@@ -5,7 +5,7 @@ use mcbo_core::{Forecast, Oddity, Origin, Problem, Recommendation, Study, Trial,
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, shorten, span};
 use crate::page::{
-    ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, MODEL, ODD, Sheet, Swatch, bar, titled,
+    ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, LIMIT, MODEL, ODD, Sheet, Swatch, bar, reward_name, titled,
 };
 
 const WIDTH: f64 = 760.0;
@@ -79,7 +79,7 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
     let points = points(study, recommendation);
     let advice = recommendation.and_then(|advice| expectation(problem, &advice.predicted));
     let axes = axes(&points, advice);
-    let name = shorten(&problem.nodes()[problem.reward()].name);
+    let (name, node) = (reward_name(problem), shorten(&problem.nodes()[problem.reward()].name));
     let mut canvas = Canvas::default();
     let bottom = axes.corner[1] + axes.size[1];
     axes.horizontal_grid(&mut canvas, 5);
@@ -89,6 +89,13 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
     canvas.text_up([11.0, axes.corner[1] + axes.size[1] / 2.0], 11.0, &name);
     canvas.open(axes.corner[0], axes.corner[1], axes.size[0], axes.size[1]);
     draw_advice(&mut canvas, &axes, advice);
+    let limit = problem.nodes()[problem.reward()].limit;
+    if let Some(limit) = limit {
+        let y = axes.down(limit.level);
+        canvas.open_style(&LIMIT);
+        canvas.curve(&[[0.0, y], [axes.size[0], y]], &LIMIT);
+        canvas.close_group();
+    }
     draw_points(&mut canvas, &axes, &points, problem.sign());
     canvas.close();
     canvas.frame(axes.corner[0], axes.corner[1], axes.size[0], axes.size[1]);
@@ -100,8 +107,11 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
     }
     Sheet {
         name: "history".into(),
-        title: titled(study.name(), &format!("{name} of {}", counted(study.trials().len(), "trial"))),
-        keys: keys(&points, advice),
+        title: titled(study.name(), &format!("{node} of {}", counted(study.trials().len(), "trial"))),
+        keys: keys(&points, advice)
+            .into_iter()
+            .chain(limit.map(|_| Key::new(Swatch::Line, LIMIT, "limit")))
+            .collect(),
         body: canvas,
         size: [WIDTH, HEIGHT + BELOW],
         caption: caption(study, &points, advice),

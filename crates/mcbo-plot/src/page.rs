@@ -1,5 +1,7 @@
 //! What all pictures have in common: a title, a legend, a body and a caption.
 
+use mcbo_core::{Problem, slot_name};
+
 use crate::Picture;
 use crate::draw::{Anchor, Canvas, Marker, Style, document, line_width, shorten, wrap};
 
@@ -130,6 +132,38 @@ fn paragraph(text: &str, room: f64) -> Vec<String> {
         }
     }
     lines
+}
+
+/// A name with the unit of its values, if there is one.
+pub(crate) fn with_unit(name: String, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit) => format!("{name} ({unit})"),
+        None => name,
+    }
+}
+
+/// A component of a node with its unit.
+pub(crate) fn measured(problem: &Problem, node: usize, component: usize) -> String {
+    with_unit(slot_name(problem, node, component), problem.nodes()[node].unit.as_deref())
+}
+
+/// The inputs of a node with their units, parents first.
+pub(crate) fn inputs(problem: &Problem, node: usize) -> Vec<String> {
+    let node = &problem.nodes()[node];
+    let parents = node.parents.iter().flat_map(|&parent| {
+        (0..problem.nodes()[parent].dim).map(move |component| measured(problem, parent, component))
+    });
+    let actions = node.actions.iter().map(|&action| &problem.actions()[action]);
+    parents.chain(actions.map(|action| with_unit(action.name.clone(), action.unit.as_deref()))).collect()
+}
+
+/// How a limit is drawn.
+pub(crate) const LIMIT: Style = Style { dash: "5 3", width: 1.2, ..Style::new("p-limit", "#b00020") };
+
+/// The reward's node, with its unit, in the user's own sign.
+pub(crate) fn reward_name(problem: &Problem) -> String {
+    let node = &problem.nodes()[problem.reward()];
+    with_unit(shorten(&node.name), node.unit.as_deref())
 }
 
 /// A title that begins with the study's name.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcbo_core::{Intervention, Problem, TrialState};
+use mcbo_core::{Given, Intervention, Problem, TrialState};
 use mcbo_store::{MemoryStudy, Row, Store, StoredStudy, StoredTrial, StrategyOptions};
 
 use crate::convert::Named;
@@ -43,10 +43,10 @@ impl Backend {
     }
 
     /// Trials for a worker.
-    pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, Fault> {
+    pub fn ask(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<StoredTrial>, Fault> {
         Ok(match self {
-            Self::Memory(study) => study.ask(worker, count)?,
-            Self::Stored { study, .. } => study.ask(worker, count)?,
+            Self::Memory(study) => study.ask_given(worker, count, given)?,
+            Self::Stored { study, .. } => study.ask_given(worker, count, given)?,
         })
     }
 

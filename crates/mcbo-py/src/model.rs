@@ -15,7 +15,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::convert::{forecasts, intervention, outlooks};
+use crate::convert::{done, forecasts, intervention, outlooks};
 use crate::errors::{Fault, data_error};
 use crate::threads::together;
 
@@ -190,7 +190,7 @@ impl Model {
         py: Python<'py>,
         interventions: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let read = |(actions, targets): &(_, _)| intervention(&self.problem, actions, targets);
+        let read = |(actions, targets): &(_, _)| done(&self.problem, actions, targets);
         let interventions = interventions.iter().map(read).collect::<PyResult<Vec<Intervention>>>()?;
         let found: Vec<Prediction> = together(py, || {
             let predict = |intervention| self.study.predict(&self.recommendation, intervention);

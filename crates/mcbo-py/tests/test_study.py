@@ -113,8 +113,8 @@ def test_rows_of_all_kinds(make: Make, greenhouse: mcbo.Problem, clinic: mcbo.Pr
     waters = [trial.actions["water"] for trial in study.trials]
     assert waters == [1.0, 0.0, 2.0, 3.0, 4.0, 5.0, 0.0]
     assert study.trials[5].observed == {"moisture": None, "growth": 1.0}
-    with pytest.raises(mcbo.DataError, match="row 1: .*outside its range"):
-        study.add_trials([{"water": 1.0, "growth": 0.9}, {"water": 99.0, "growth": 1.0}])
+    with pytest.raises(mcbo.DataError, match="row 1: "):
+        study.add_trials([{"water": 1.0, "growth": 0.9}, {"water": float("inf"), "growth": 1.0}])
     with pytest.raises(mcbo.DataError, match="there is no column 'x'|there is no column \"x\""):
         study.add_trials(pd.DataFrame({"x": [1.0]}))
     assert len(study.trials) == 7

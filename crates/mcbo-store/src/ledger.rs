@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use mcbo_core::{
-    DataError, Intervention, Observation, Problem, Proposal, Study, StudyError, Suggestion, Trial, TrialState,
+    DataError, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError, Suggestion,
+    Trial, TrialState,
 };
 
 use crate::event::{
@@ -275,19 +276,25 @@ impl<'a> Change<'a> {
         self.events.push(event);
     }
 
-    /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones.
-    pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
+    /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones. Where something
+    /// is given, trials count that were chosen for just that, or by hand.
+    pub fn ask(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<StoredTrial>, StoreError> {
         let at = self.at;
+        let fits = |(trial, _): &(&Trial, &Record)| {
+            let suggestion = &trial.suggestion;
+            given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued
+        };
         let (own, others): (Vec<_>, Vec<_>) = self
             .ledger
             .in_state(TrialState::Pending)
+            .filter(fits)
             .map(|(trial, record)| {
                 (trial.number, record.worker.as_deref() == Some(worker), record.is_over(at))
             })
             .partition(|&(_, own, _)| own);
         let free = others.into_iter().filter(|&(_, _, over)| over);
         let known: Vec<(usize, bool, bool)> = own.into_iter().chain(free).take(count).collect();
-        let new = self.propose(worker, count - known.len())?;
+        let new = self.propose(worker, count - known.len(), given)?;
         for &(trial, _, over) in &known {
             if over {
                 let event = Retried { trial, worker: worker.to_owned(), lease_until: self.lease_until };
@@ -300,13 +307,13 @@ impl<'a> Change<'a> {
     }
 
     /// Makes so many new trials, all of them or none.
-    fn propose(&mut self, worker: &str, count: usize) -> Result<Vec<usize>, StoreError> {
+    fn propose(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<usize>, StoreError> {
         // A single one that is refused leaves nothing behind.
         let before = (count > 1).then(|| self.ledger.clone());
         let mut numbers = Vec::new();
         for _ in 0..count {
             let start = Instant::now();
-            let number = match self.ledger.study.ask() {
+            let number = match self.ledger.study.ask_given(given) {
                 Ok(trial) => trial.number,
                 Err(error) => {
                     before.into_iter().for_each(|before| *self.ledger = before);

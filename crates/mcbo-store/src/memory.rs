@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Intervention, Problem, Study, TrialState};
+use mcbo_core::{Given, Intervention, Problem, Study, TrialState};
 
 use crate::StoreError;
 use crate::event::Row;
@@ -54,7 +54,20 @@ impl MemoryStudy {
     /// # Errors
     /// If no model can be fitted.
     pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count))
+        self.ask_given(worker, count, Given::NONE)
+    }
+
+    /// As [`StoredStudy::ask_given`](crate::StoredStudy::ask_given).
+    ///
+    /// # Errors
+    /// If no model can be fitted, or the strategy cannot use what is known.
+    pub fn ask_given(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+    ) -> Result<Vec<StoredTrial>, StoreError> {
+        self.change(|change| change.ask(worker, count, given))
     }
 
     /// As [`StoredStudy::enqueue`](crate::StoredStudy::enqueue).

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcbo_core::{Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
+use mcbo_core::{Given, Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
 
 use crate::database::{Transaction, Value};
 use crate::event::{Event, Row, program};
@@ -63,7 +63,21 @@ impl StoredStudy {
     /// # Errors
     /// If no model can be fitted, or the database cannot be written.
     pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count))
+        self.ask_given(worker, count, Given::NONE)
+    }
+
+    /// The same where this is known of the contexts: of the trials that are there already those count that were asked for with just
+    /// that, and those that were enqueued.
+    ///
+    /// # Errors
+    /// As [`Self::ask`], and if the strategy cannot use what is known.
+    pub fn ask_given(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+    ) -> Result<Vec<StoredTrial>, StoreError> {
+        self.change(|change| change.ask(worker, count, given))
     }
 
     /// Puts a trial of the caller's own choice under way. Without a worker nobody has it, and the next who asks gets it.
@@ -86,8 +100,8 @@ impl StoredStudy {
     /// taken silently if they are the same.
     ///
     /// # Errors
-    /// If there is no such trial, a name is unknown or given twice, a value is not finite, outside the
-    /// declared range, of the wrong length, or contradicts what was set or told before.
+    /// If there is no such trial, a name is unknown or given twice, a value is not finite, of the wrong length, or contradicts what was
+    /// set, given or told before.
     pub fn tell(
         &mut self,
         trial: usize,
@@ -311,7 +325,7 @@ impl StoredStudy {
         if event.proposal.suggestion.origin() == Origin::Enqueued {
             return Err(StoreError::NotProposed { number: trial });
         }
-        fold.ledger.study.ask()?;
+        fold.ledger.study.ask_given(&event.proposal.suggestion.given)?;
         let again = fold.ledger.last_proposal();
         let text = |proposal| {
             serde_json::to_string(proposal).map_err(|error| self.bad_event(entry.seq, error.to_string()))

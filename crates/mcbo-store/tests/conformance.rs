@@ -2,6 +2,8 @@
 
 mod common;
 
+#[path = "conformance/contexts.rs"]
+mod contexts;
 #[path = "conformance/flow.rs"]
 mod flow;
 #[path = "conformance/mistakes.rs"]
@@ -28,6 +30,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("history", flow::history),
     ("corrections", flow::corrections),
     ("voids", flow::voids),
+    ("contexts", contexts::contexts),
+    ("ranges", contexts::ranges),
     ("two_workers", workers::two_workers),
     ("leases", workers::leases),
     ("enqueued", workers::enqueued),

@@ -34,7 +34,8 @@ pub struct Advice {
 pub const BEST_EXAMPLES: &str = "\
 Examples:
   mcbo best beer
-  mcbo best beer --by lower    rather sure than high";
+  mcbo best beer --by lower    rather sure than high
+  mcbo best beer --given quality=0.8    for what is known of a context";
 
 /// How to use `mcbo status`.
 pub const STATUS_EXAMPLES: &str = "\
@@ -93,6 +94,7 @@ Examples:
   mcbo ask beer              the next experiment; asked again, the same until it is told
   mcbo ask beer --count 4    four experiments to do side by side
   mcbo ask beer --why        all that can be said for it
+  mcbo ask beer --given quality=0.8    the experiment for what is known of a context
   mcbo ask beer --json       one JSON object a line")]
 pub struct Ask {
     /// The study
@@ -104,6 +106,8 @@ pub struct Ask {
     #[arg(long, value_name = "Q", default_value_t = 1, value_parser = count)]
     pub count: usize,
     #[command(flatten)]
+    pub given: Known,
+    #[command(flatten)]
     pub worker: Worker,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -113,6 +117,14 @@ pub struct Ask {
     pub json: bool,
     #[command(flatten)]
     pub storage: Storage,
+}
+
+/// What is known of the contexts.
+#[derive(Debug, Args)]
+pub struct Known {
+    /// What is known before deciding: a node that the problem file marks with `context = true`. May be said of several
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub given: Vec<String>,
 }
 
 /// Who an experiment belongs to, and for how long.
@@ -213,6 +225,8 @@ pub struct Look {
     /// The study
     pub study: String,
     #[command(flatten)]
+    pub given: Known,
+    #[command(flatten)]
     pub advice: Advice,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -239,6 +253,8 @@ pub struct Predict {
     /// Values of actions, and do(NODE)=VALUE for a node that is set
     #[arg(value_name = "NAME=VALUE")]
     pub doing: Vec<String>,
+    #[command(flatten)]
+    pub given: Known,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,

@@ -66,6 +66,11 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
         console.note(&format!("{} there already", describe::count(good.len() - added, "row")));
     }
     let state = study.study()?;
+    for outside in state.data().outside(state.problem()) {
+        console.warning(&format!(
+            "{outside}; the model learns from that, and nothing outside is proposed or recommended"
+        ));
+    }
     let before = state.trials().len() - added;
     super::warn_of_odd(&state, |odd| odd.trials().last().is_some_and(|last| *last > before), &console);
     let all = study.status()?.complete;

@@ -10,15 +10,18 @@ use serde_json::Value;
 use crate::cli::Ask;
 use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
+use crate::number::plain;
 use crate::table::{self, paragraph};
-use crate::{describe, json, show, store, timestamp};
+use crate::{describe, json, show, store, timestamp, words};
 
 /// Hands out experiments and prints them.
 pub fn run(arguments: &Ask) -> Result<ExitCode> {
     let worker = arguments.worker.name();
     let mut study = store::study(&arguments.storage, &arguments.study)?.with_lease(arguments.worker.lease());
     let before = study.trials()?;
-    let mut trials = super::with_threads(arguments.threads, || Ok(study.ask(&worker, arguments.count)?))?;
+    let given = words::given(&*study.problem()?, &arguments.given.given)?;
+    let mut trials =
+        super::with_threads(arguments.threads, || Ok(study.ask_given(&worker, arguments.count, &given)?))?;
     trials.sort_by_key(|trial| trial.trial.number);
     let console = Console::new(arguments.storage.quiet);
     let state = study.study()?;
@@ -72,12 +75,17 @@ fn write(
     let (problem, suggestion, width) = (study.problem(), &trial.trial.suggestion, table::width());
     let number = trial.trial.number;
     writeln!(out, "{}", styled(BOLD, &format!("Trial {number} of {name}")))?;
+    show::given(out, problem, &suggestion.given)?;
     show::levers(out, &describe::levers(problem), &suggestion.intervention)?;
+    if problem.has_costs() {
+        writeln!(out, "  cost  {}", plain(problem.cost(&suggestion.intervention)))?;
+    }
     writeln!(out)?;
     if !suggestion.predicted.is_empty() {
         show::forecasts(out, problem, &suggestion.predicted, width)?;
         writeln!(out)?;
     }
+    show::limits(out, problem, &suggestion.limits, width)?;
     paragraph(out, &super::why::reason(study, suggestion), width)?;
     for sentence in why.iter().flat_map(|why| super::why::sentences(study, why)) {
         paragraph(out, &sentence, width)?;
@@ -87,6 +95,7 @@ fn write(
         .iter()
         .enumerate()
         .filter(|(node, _)| suggestion.intervention.target(*node).is_none())
+        .filter(|(node, _)| suggestion.given.of(*node).is_none())
         .map(|(_, node)| format!("{}={}", node.name, vec!["…"; node.dim].join(",")))
         .collect();
     writeln!(out, "\nMeasured? mcbo tell {} {number} {}", describe::argument(name), values.join(" "))

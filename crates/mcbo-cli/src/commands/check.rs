@@ -86,6 +86,10 @@ fn describe(problem: &Problem) -> Value {
                 (ranges, _) => json!(ranges),
             },
             "range": node.range,
+            "unit": node.unit,
+            "context": node.context,
+            "limit": node.limit.map(|limit| json!({ limit.side.name(): limit.level, "probability": limit.probability })),
+            "cost": node.cost.map(|cost| json!({ "fixed": cost.fixed })),
         })
     });
     let actions = problem.actions().iter().enumerate().map(|(index, action)| {
@@ -93,6 +97,8 @@ fn describe(problem: &Problem) -> Value {
             "name": action.name,
             "range": action.range,
             "neutral": action.neutral,
+            "unit": action.unit,
+            "cost": action.cost.map(|cost| json!({ "fixed": cost.fixed, "per_unit": cost.per_unit })),
             "nodes": names(&readers(problem, index), node_name),
         })
     });
@@ -145,6 +151,7 @@ fn print(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()
     writeln!(out, "{}: {}", styled(BOLD, problem.name()), describe::objective(problem))?;
     writeln!(out, "{}\n", counts.join(", "))?;
     print_nodes(out, problem, width)?;
+    print_limits(out, problem, width)?;
     if !problem.actions().is_empty() {
         writeln!(out)?;
         print_actions(out, problem, width)?;
@@ -161,10 +168,12 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
     columns.extend(acting.then_some(("actions", Left)));
     columns.extend([("kind", Left), ("noise", Left)]);
     columns.extend(settable.then_some(("do", Left)));
+    let costs = problem.nodes().iter().any(|node| node.cost.is_some());
+    columns.extend(costs.then_some(("cost", Left)));
     let mut table = Table::new(columns);
     for &index in problem.graph().order() {
         let node = &problem.nodes()[index];
-        let mut name = node.name.clone();
+        let mut name = describe::with_unit(&node.name, node.unit.as_deref());
         if node.dim > 1 {
             name.push_str(&format!(" ({} values)", node.dim));
         }
@@ -173,23 +182,41 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
         let mut row = vec![name, or_dash(parents)];
         row.extend(acting.then(|| or_dash(actions)));
         let reward = if index == problem.reward() { ", reward" } else { "" };
-        row.extend([format!("{}{reward}", kind(node)), describe::noise(node.noise)]);
+        let known = if node.context { ", known before deciding" } else { "" };
+        row.extend([format!("{}{reward}{known}", kind(node)), describe::noise(node.noise)]);
         row.extend(settable.then(|| {
             let ranges: Vec<String> = node.hard.iter().flatten().map(|range| number::range(*range)).collect();
             let same = ranges.windows(2).all(|pair| pair[0] == pair[1]);
             or_dash(if same { ranges.into_iter().next().unwrap_or_default() } else { ranges.join("; ") })
         }));
+        row.extend(costs.then(|| or_dash(node.cost.map(describe::cost).unwrap_or_default())));
         table.row(row);
     }
     table.write(out, width)
 }
 
+/// What outcomes are to keep.
+fn print_limits(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
+    for node in problem.limited() {
+        let node = &problem.nodes()[node];
+        let Some(limit) = describe::limit(node) else { continue };
+        paragraph(out, &format!("Limit: a single outcome of {} is to be {limit}.", node.name), width)?;
+    }
+    Ok(())
+}
+
 fn print_actions(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
     use Align::{Left, Right};
-    let mut table = Table::new([("action", Left), ("range", Left), ("neutral", Right), ("acts on", Left)]);
+    let costs = problem.actions().iter().any(|action| action.cost.is_some());
+    let mut columns = vec![("action", Left), ("range", Left), ("neutral", Right), ("acts on", Left)];
+    columns.extend(costs.then_some(("cost", Left)));
+    let mut table = Table::new(columns);
     for (index, action) in problem.actions().iter().enumerate() {
         let on = names(&readers(problem, index), |node| &problem.nodes()[node].name).join(", ");
-        table.row([action.name.clone(), number::range(action.range), number::plain(action.neutral), on]);
+        let name = describe::with_unit(&action.name, action.unit.as_deref());
+        let mut row = vec![name, number::range(action.range), number::plain(action.neutral), on];
+        row.extend(costs.then(|| or_dash(action.cost.map(describe::cost).unwrap_or_default())));
+        table.row(row);
     }
     table.write(out, width)
 }

@@ -17,6 +17,8 @@ pub const ABOUT: [&str; 8] = ["trial", "state", "strategy", "worker", "asked", "
 pub const REWARD: &str = "reward";
 /// Begins the name of a column with what was suggested, where something else was done.
 const SUGGESTED: &str = "#suggested(";
+/// The column of what a trial costs, where the problem says it.
+pub const COST: &str = "cost";
 /// Stands before the names of columns that `mcbo add` is not to read.
 pub const ASIDE: char = '#';
 
@@ -73,6 +75,7 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
     header.extend(problem.actions().iter().map(|action| action.name.clone()));
     header.extend(components(problem).map(|(node, component)| slot_name(problem, node, component)));
     header.push(about(REWARD));
+    header.extend(problem.has_costs().then(|| about(COST)));
     let differs = |lever: &Lever| {
         let is = |trial: &StoredTrial| {
             let done = value_of(trial.trial.intervention(), *lever);
@@ -109,10 +112,16 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
             settable.iter().map(|&(node, component)| number(intervention.target(node).map(|v| v[component]))),
         );
         row.extend(intervention.actions.iter().map(|&value| number(Some(value))));
-        row.extend(
-            (0..problem.slots()).map(|at| number(trial.values.as_ref().and_then(|values| values[at]))),
-        );
+        // What was given is known before anything is told.
+        let mut values = trial.values.clone().unwrap_or_else(|| vec![None; problem.slots()]);
+        for (node, given) in trial.suggestion.given.iter() {
+            for (at, &given) in problem.slot(node).zip(given) {
+                values[at] = values[at].or(Some(given));
+            }
+        }
+        row.extend(values.into_iter().map(number));
         row.push(number(json::reward(problem, trial)));
+        row.extend(problem.has_costs().then(|| number(Some(problem.cost(intervention)))));
         let suggested = &trial.suggestion.intervention;
         row.extend(otherwise.iter().map(|&lever| number(value_of(suggested, lever))));
         writer.write_record(&row)?;

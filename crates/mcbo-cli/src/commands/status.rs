@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use crate::cli::Look;
 use crate::console::{BOLD, Console, DIM, styled};
 use crate::exit::ExitCode;
-use crate::number::Format;
+use crate::number::{Format, plain};
 use crate::table::{self, Align, Table};
-use crate::{describe, json, store, timestamp};
+use crate::{describe, json, store, timestamp, words};
 
 /// Everything that is shown.
 struct View<'a> {
@@ -29,7 +29,8 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
     let (standing, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
     let quick = !study.data().is_empty() && study.data().len() <= super::QUICK;
     let advice = if quick {
-        let advise = || super::best::advise(&study, &arguments.advice);
+        let given = words::given(study.problem(), &arguments.given.given)?;
+        let advise = || super::best::advise(&study, &arguments.advice, &given);
         Some(super::with_threads(arguments.threads, advise)?)
     } else {
         None
@@ -110,6 +111,7 @@ impl View<'_> {
             "voided": standing.voided,
             "done_otherwise": self.otherwise().map(|trial| trial.trial.number).collect::<Vec<_>>(),
             "suspicions": self.odd.iter().map(odd).collect::<Vec<_>>(),
+            "spent": problem.has_costs().then(|| self.study.spent()),
             "under_way": pending,
             "incomplete": partial,
             "best": json::best(problem, self.study.best_trial(), recommendation),
@@ -147,6 +149,9 @@ impl View<'_> {
             }
         }
         label(out, "trials", &format!("{} ({})", standing.trials, counts.join(", ")))?;
+        if problem.has_costs() {
+            label(out, "spent", &plain(study.spent()))?;
+        }
         let format = Format::of_values(study.data().rewards(problem).map(|(_, reward)| reward));
         let (node, levers) = (describe::reward_name(problem), describe::levers(problem));
         let value = |reward: f64| format.show(problem.sign() * reward);

@@ -47,6 +47,9 @@ pub fn reason(study: &Study, suggestion: &Suggestion) -> String {
              tried so far by {} on average, in this trial and all that follow.",
             format.show(gain)
         )),
+        (Some(gain), None) if by_mcbo && gain > 0.0 && problem.has_costs() => {
+            text.push_str(" here. It is chosen for what it is expected to gain for what it costs.");
+        }
         (Some(gain), None) if by_mcbo && gain > 0.0 => text.push_str(&format!(
             " here. Trying it is expected to better what would be recommended now by {} on average.",
             format.show(gain)
@@ -98,8 +101,8 @@ pub fn sentences(study: &Study, why: &Why) -> Vec<String> {
             format!("Known of it: trial {trial} was much the same, so this one is a repetition.")
         }
         Some((trial, apart)) => format!(
-            "Known of it: the most similar is trial {trial}, {:.0} % of a range away.",
-            (100.0 * apart).max(1.0)
+            "Known of it: the most similar is trial {trial}, {:.1} % of a range away.",
+            100.0 * apart
         ),
     });
     let name = |node: usize| problem.nodes()[node].name.clone();
@@ -108,7 +111,7 @@ pub fn sentences(study: &Study, why: &Why) -> Vec<String> {
         .iter()
         .filter(|(_, share)| *share >= 0.05)
         .take(3)
-        .map(|(node, share)| format!("{} ({:.0} %)", name(*node), 100.0 * share))
+        .map(|(node, share)| format!("{} {:.1} %", name(*node), 100.0 * share))
         .collect();
     said.push(match teaches.is_empty() {
         true => format!("Teaches: little; what makes {node} is known there."),

@@ -10,7 +10,7 @@ use mcbo_core::{
 use super::runner::is_round;
 use crate::console::{BOLD, DIM, styled};
 use crate::describe::{self, Lever};
-use crate::number::{Format, rough};
+use crate::number::{Format, plain, rough};
 use crate::table::{Align, Table, paragraph};
 use crate::{json, show};
 
@@ -116,7 +116,10 @@ impl<'a> Report<'a> {
         use Align::{Left, Right};
         let mut columns = vec![("trial".to_owned(), Right), ("round".into(), Right)];
         if wide {
-            columns.extend(self.levers.iter().map(|lever| (lever.label.clone(), Right)));
+            let labels = self.levers.iter();
+            columns.extend(
+                labels.map(|lever| (describe::with_unit(&lever.label, lever.unit.as_deref()), Right)),
+            );
         } else {
             columns.push(("intervention".into(), Left));
         }
@@ -159,7 +162,12 @@ impl<'a> Report<'a> {
         width: usize,
     ) -> io::Result<()> {
         writeln!(out, "{}", styled(BOLD, "Recommended intervention"))?;
+        show::given(out, self.problem, &recommendation.given)?;
         show::levers(out, &self.levers, &recommendation.intervention)?;
+        if self.problem.has_costs() {
+            let cost = self.problem.cost(&recommendation.intervention);
+            writeln!(out, "  cost  {}", plain(cost))?;
+        }
         let Some(expected) = self.expected(recommendation, &recommendation.intervention) else {
             return Ok(());
         };
@@ -186,6 +194,7 @@ impl<'a> Report<'a> {
         writeln!(out)?;
         table.write(out, width)?;
         writeln!(out)?;
+        show::limits(out, self.problem, &recommendation.limits, width)?;
         paragraph(out, &text, width)
     }
 

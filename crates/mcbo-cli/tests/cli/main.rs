@@ -11,6 +11,7 @@ mod init;
 #[cfg(unix)]
 mod interrupt;
 mod kept;
+mod marks;
 mod output;
 mod run;
 mod study;

@@ -100,7 +100,7 @@ impl Network {
         seed: u64,
     ) -> Vec<f64> {
         let choice = Choice::of(problem, intervention);
-        let point = DecisionSpace::new(problem, &choice).point(intervention);
+        let point: Vec<f64> = DecisionSpace::new(problem, &choice).units(intervention).collect();
         self.rewards_in_draws(problem, functions, &choice, &[point], samples, seed).pop().unwrap_or_default()
     }
 }

@@ -1,6 +1,8 @@
 //! A problem in code, a few lines long.
 
-use super::draft::{At, Draft, DraftAction, DraftNode, DraftRanges, Field, Formulas};
+mod marks;
+
+use super::draft::{At, Draft, DraftAction, DraftNode, DraftRanges, DraftValue, Field, Formulas};
 use super::{Aim, Components, Noise, Problem, ProblemErrors, check};
 
 /// A problem in the making; see [`Problem::builder`].
@@ -36,15 +38,57 @@ impl ProblemBuilder {
     /// Adds an action with its range; not acting is 0, or the start of the range when 0 lies outside.
     #[must_use]
     pub fn action(mut self, name: impl Into<String>, range: [f64; 2]) -> Self {
-        let action = DraftAction { name: name.into().into(), range: given(range), neutral: Field::Missing };
+        let action = DraftAction { name: name.into().into(), range: given(range), ..DraftAction::default() };
         self.draft.actions.push(action);
+        self
+    }
+
+    /// Adds an action that takes the values `low`, `low + step`, … of its range.
+    #[must_use]
+    pub fn action_in_steps(mut self, name: impl Into<String>, range: [f64; 2], step: f64) -> Self {
+        let (name, range, step) = (name.into().into(), given(range), given(step));
+        self.draft.actions.push(DraftAction { name, range, step, ..DraftAction::default() });
+        self
+    }
+
+    /// Adds an action that is one of several named things; the first of them means not acting.
+    #[must_use]
+    pub fn choice<S: Into<String>>(
+        mut self,
+        name: impl Into<String>,
+        choices: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let (name, choices) = (name.into().into(), given(names(choices)));
+        self.draft.actions.push(DraftAction { name, choices, ..DraftAction::default() });
+        self
+    }
+
+    /// Adds an action that is one of several named things, with the one that means not acting.
+    #[must_use]
+    pub fn choice_with_neutral<S: Into<String>>(
+        mut self,
+        name: impl Into<String>,
+        choices: impl IntoIterator<Item = S>,
+        neutral: impl Into<String>,
+    ) -> Self {
+        let (name, choices) = (name.into().into(), given(names(choices)));
+        let neutral = given(DraftValue::Name(neutral.into()));
+        self.draft.actions.push(DraftAction { name, choices, neutral, ..DraftAction::default() });
+        self
+    }
+
+    /// Adds something that the values of actions must keep to, as in `dose1 + dose2 <= 120`.
+    #[must_use]
+    pub fn require(mut self, requirement: impl Into<String>) -> Self {
+        self.draft.require.push(requirement.into().into());
         self
     }
 
     /// Adds an action with its range and the value that means not acting.
     #[must_use]
     pub fn action_with_neutral(mut self, name: impl Into<String>, range: [f64; 2], neutral: f64) -> Self {
-        let action = DraftAction { name: name.into().into(), range: given(range), neutral: given(neutral) };
+        let (name, neutral) = (name.into().into(), given(DraftValue::Number(neutral)));
+        let action = DraftAction { name, range: given(range), neutral, ..DraftAction::default() };
         self.draft.actions.push(action);
         self
     }
@@ -166,6 +210,13 @@ impl NodeBuilder {
     #[must_use]
     pub fn hard_each(mut self, ranges: impl IntoIterator<Item = [f64; 2]>) -> Self {
         self.node.hard = given(DraftRanges::Each(ranges.into_iter().map(At::from).collect()));
+        self
+    }
+
+    /// Lets every component be set to the first value of its range and every further step only.
+    #[must_use]
+    pub fn step(mut self, step: f64) -> Self {
+        self.node.step = given(step);
         self
     }
 

@@ -1,14 +1,19 @@
 //! The one set of checks: a draft in, a problem or all its mistakes out.
 
+mod actions;
 mod constraints;
 mod formulas;
+mod kernels;
+mod marks;
 mod nodes;
+mod require;
 mod warnings;
 
 use std::ops::Range;
 
 use super::diagnostics::{Diagnostic, ProblemError};
 use super::draft::{At, Draft, Field};
+use super::limits::Guarded;
 use super::{Action, Direction, Node, Problem};
 use crate::expr::{is_reserved, nearest};
 use crate::graph::{Graph, GraphError};
@@ -58,6 +63,7 @@ impl<'d> Checker<'d> {
         let actions: Vec<Option<Action>> =
             (0..draft.actions.len()).map(|action| self.action(action)).collect();
         self.unused_actions(&nodes);
+        self.marks(&nodes);
         self.formulas(&mut nodes);
         let simulator = self.simulator(&nodes);
         let reward = self.reward(&nodes);
@@ -71,8 +77,10 @@ impl<'d> Checker<'d> {
         let max_interventions = self.limit();
         let sets = self.sets(max_interventions);
         let possibly_optimal = self.possibly_optimal();
+        let requirements = self.requirements(&actions);
 
         let (reward, direction) = reward?;
+        self.reward_marks(reward, &nodes);
         let mut offsets = vec![0];
         for node in &nodes {
             offsets.push(offsets.last().copied().unwrap_or(0) + node.dim);
@@ -89,10 +97,13 @@ impl<'d> Checker<'d> {
             max_interventions,
             sets: sets.as_ref().map(|sets| sets.distinct.clone()),
             possibly_optimal,
+            requirements: requirements?,
             simulator,
             warnings: Vec::new(),
             listed: Default::default(),
+            guarded: None,
         };
+        problem.guarded = Guarded::of(&problem);
         problem.warnings = warnings::warnings(&problem, draft, sets.map(|sets| sets.repeated));
         Some(problem)
     }

@@ -1,5 +1,7 @@
 //! From a TOML file to a draft, remembering where everything stood.
 
+mod marks;
+
 use std::ops::Range;
 
 use toml::Spanned;
@@ -7,16 +9,30 @@ use toml::de::{DeTable, DeValue};
 
 use super::diagnostics::{Diagnostic, ProblemError, ProblemErrors};
 use super::draft::{
-    At, Draft, DraftAction, DraftNode, DraftRanges, DraftSets, DraftSimulator, Field, Formulas,
+    At, Draft, DraftAction, DraftNode, DraftRanges, DraftSets, DraftSimulator, DraftValue, Field, Formulas,
 };
 use super::{Aim, Components, Noise, Problem, check};
 use crate::expr::nearest;
 
 const TOP: &[&str] = &["name", "maximize", "minimize", "aim", "nodes", "actions", "constraints", "simulator"];
-const NODE: &[&str] =
-    &["parents", "actions", "dim", "noise", "do", "range", "formula", "kernel", "components"];
-const ACTION: &[&str] = &["range", "neutral"];
-const CONSTRAINTS: &[&str] = &["max_interventions", "sets", "possibly_optimal"];
+const NODE: &[&str] = &[
+    "parents",
+    "actions",
+    "dim",
+    "noise",
+    "do",
+    "step",
+    "range",
+    "formula",
+    "kernel",
+    "components",
+    "unit",
+    "context",
+    "limit",
+    "cost",
+];
+const ACTION: &[&str] = &["range", "neutral", "step", "choices", "unit", "cost"];
+const CONSTRAINTS: &[&str] = &["max_interventions", "sets", "possibly_optimal", "require"];
 const NOISE: &[&str] = &["gaussian", "uniform"];
 const NOISE_FORMS: &str = "\"learn\", \"none\", { gaussian = STD } or { uniform = [LOW, HIGH] }";
 
@@ -167,10 +183,15 @@ impl Reader<'_> {
                 "dim" => node.dim = self.field(value, |reader| reader.integer(&what, value)),
                 "noise" => node.noise = self.field(value, |reader| reader.noise(&what, value)),
                 "do" => node.hard = self.field(value, |reader| reader.ranges(&what, value)),
+                "step" => node.step = self.field(value, |reader| reader.number(&what, value).map(At::from)),
                 "range" => node.range = self.field(value, |reader| reader.pair(&what, value)),
                 "formula" => node.formula = self.field(value, |reader| reader.formulas(&what, value)),
                 "kernel" => node.kernel = self.field(value, |reader| reader.text(&what, value)),
                 "components" => node.components = self.field(value, |reader| reader.components(&what, value)),
+                "unit" => node.unit = self.field(value, |reader| reader.text(&what, value)),
+                "context" => node.context = self.field(value, |reader| reader.boolean(&what, value)),
+                "limit" => node.limit = self.field(value, |reader| reader.limit(&what, value)),
+                "cost" => node.cost = self.field(value, |reader| reader.cost(&what, value)),
                 unknown => match self.unknown_key(unknown, key.span(), &place, NODE) {
                     Some("parents" | "actions") => node.inputs_broken = true,
                     Some("dim") => node.dim = Field::Broken,
@@ -199,14 +220,26 @@ impl Reader<'_> {
                 match key.get_ref().as_ref() {
                     "range" => action.range = self.field(value, |reader| reader.pair(&what, value)),
                     "neutral" => {
-                        action.neutral =
-                            self.field(value, |reader| reader.number(&what, value).map(At::from));
+                        action.neutral = self.field(value, |reader| reader.value(&what, value));
                     }
-                    unknown => {
-                        if self.unknown_key(unknown, key.span(), &place, ACTION) == Some("range") {
-                            action.range = Field::Broken;
-                        }
+                    "unit" => action.unit = self.field(value, |reader| reader.text(&what, value)),
+                    "cost" => action.cost = self.field(value, |reader| reader.cost(&what, value)),
+                    "step" => {
+                        action.step = self.field(value, |reader| reader.number(&what, value).map(At::from));
                     }
+                    "choices" => {
+                        let names = |reader: &mut Self| {
+                            let names = reader.texts(&what, "an array of names", value)?;
+                            Some(At::new(names, value.span()))
+                        };
+                        action.choices = self.field(value, names);
+                    }
+                    unknown => match self.unknown_key(unknown, key.span(), &place, ACTION) {
+                        Some("range") => action.range = Field::Broken,
+                        Some("choices") => action.choices = Field::Broken,
+                        Some("step") => action.step = Field::Broken,
+                        _ => {}
+                    },
                 }
             }
             actions.push(action);
@@ -225,6 +258,10 @@ impl Reader<'_> {
                 "sets" => draft.sets = self.field(value, |reader| reader.sets(&what, value)),
                 "possibly_optimal" => {
                     draft.possibly_optimal = self.field(value, |reader| reader.boolean(&what, value));
+                }
+                "require" => {
+                    let texts = self.texts(&what, "an array of texts such as \"a + b <= 120\"", value);
+                    draft.require = texts.unwrap_or_default();
                 }
                 unknown => {
                     self.unknown_key(unknown, key.span(), "`constraints`", CONSTRAINTS);
@@ -280,6 +317,16 @@ impl Reader<'_> {
             self.wrong_type(what, "a number", value);
         }
         number
+    }
+
+    /// A number, or the name of a choice.
+    fn value(&mut self, what: &str, value: &Value<'_>) -> Option<At<DraftValue>> {
+        if value.get_ref().is_str() {
+            return self
+                .text(what, value)
+                .map(|At { value, span }| At { value: DraftValue::Name(value), span });
+        }
+        self.number(what, value).map(|number| At::new(DraftValue::Number(number), value.span()))
     }
 
     fn integer(&mut self, what: &str, value: &Value<'_>) -> Option<At<i64>> {

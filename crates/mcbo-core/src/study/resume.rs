@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Study, StudyError, Trial, TrialState};
 use crate::data::{Data, DataError, Observation, check_done};
+use crate::given::is_rounded;
 use crate::strategy::{Memory, Proposal};
 use crate::{Intervention, Problem};
 
@@ -64,6 +65,7 @@ impl Study {
     /// If the intervention does not fit the problem.
     pub fn resume(&mut self, proposal: Proposal) -> Result<&Trial, StudyError> {
         check_done(&self.problem, &proposal.suggestion.intervention)?;
+        proposal.suggestion.given.check(&self.problem)?;
         Ok(self.put_under_way(proposal))
     }
 
@@ -78,8 +80,11 @@ impl Study {
         let mut merged = stored.to_vec();
         for (index, node) in self.problem.nodes().iter().enumerate() {
             let target = trial.intervention().target(index).is_some();
+            let given = trial.suggestion.given.of(index).is_some();
             for slot in self.problem.slot(index) {
                 match (stored[slot], values[slot]) {
+                    // What was known beforehand may come back with fewer digits.
+                    (Some(stored), Some(told)) if given && is_rounded(stored, told) => {}
                     // What was set is compared with some slack where observations are checked.
                     (Some(stored), Some(told)) if !target && stored != told => {
                         let node = node.name.clone();
@@ -110,6 +115,7 @@ impl Study {
         for trial in &mut trials {
             let suggestion = &mut trial.suggestion;
             suggestion.intervention = changed.intervention(&suggestion.intervention);
+            suggestion.given = suggestion.given.renumbered(&changed.nodes);
             for forecast in &mut suggestion.predicted {
                 forecast.node = changed.nodes[forecast.node];
             }

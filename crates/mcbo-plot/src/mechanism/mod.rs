@@ -7,7 +7,7 @@ use mcbo_core::{Intervention, MechanismKind, Network, Study, input_names, slot_n
 
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Style, short, shorten, span};
-use crate::page::{ADVICE, CHOSEN, Key, MODEL, Sheet, Swatch, titled};
+use crate::page::{ADVICE, CHOSEN, Key, LIMIT, MODEL, Sheet, Swatch, inputs, measured, titled};
 use crate::statistics::median;
 use slice::Slices;
 
@@ -53,7 +53,8 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
     if let Some(about) = about {
         slices.hold(problem, network, node, about);
     }
-    let names = input_names(problem, node);
+    let (names, labels) = (input_names(problem, node), inputs(problem, node));
+    let limit = problem.nodes()[node].limit;
     let curves: Vec<Vec<Vec<[f64; 3]>>> =
         (0..names.len()).map(|input| slices.along(problem, network, node, input)).collect();
     let shown = shown(&curves, slices.rows.len().min(COMPONENTS));
@@ -61,9 +62,12 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
     let components = slices.rows.len().min(COMPONENTS);
     let ranges: Vec<[f64; 2]> = (0..components)
         .map(|component| {
-            let noise = noise[component].deviation();
-            let along = shown.iter().map(|&input| curves[input][component].as_slice());
-            range(&slices.rows[component], along, noise)
+            let curves = shown.iter().map(|&input| curves[input][component].as_slice());
+            let range = range(&slices.rows[component], curves, noise[component].deviation());
+            // A limit that is not far off is shown.
+            let level =
+                limit.map(|limit| limit.level.clamp(2.0 * range[0] - range[1], 2.0 * range[1] - range[0]));
+            span(range.into_iter().chain(level), 0.0)
         })
         .collect();
     let left = ranges.iter().map(|range| Axes::label_room(*range, 4)).fold(0.0, f64::max) + 20.0;
@@ -86,11 +90,17 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
             frame(
                 &mut canvas,
                 &axes,
-                &names[input],
-                (column == 0).then(|| slot_name(problem, node, component)),
+                &labels[input],
+                (column == 0).then(|| measured(problem, node, component)),
             );
             canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
             draw_bands(&mut canvas, &axes, &curves[input][component], noise[component].deviation(), kind);
+            if let Some(limit) = limit {
+                canvas.open_style(&LIMIT);
+                let [low, high] = axes.x;
+                canvas.curve(&[axes.at(low, limit.level), axes.at(high, limit.level)], &LIMIT);
+                canvas.close_group();
+            }
             draw_rows(&mut canvas, &axes, &slices, component, input);
             canvas.open_style(&MODEL);
             let mean = curves[input][component].iter().map(|&[x, mean, _]| axes.at(x, mean));
@@ -110,7 +120,10 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
     let sheet = Sheet {
         name: format!("mechanism-{name}"),
         title: titled(study.name(), &format!("{what} {}", shorten(name))),
-        keys: keys(kind, about.is_some()),
+        keys: keys(kind, about.is_some())
+            .into_iter()
+            .chain(limit.map(|_| Key::new(Swatch::Line, LIMIT, "limit")))
+            .collect(),
         body: canvas,
         size: [
             left + columns as f64 * (INNER[0] + BETWEEN),

@@ -94,7 +94,8 @@ fn declared(problem: &Problem, node: usize) -> Vec<Option<[f64; 2]>> {
     let mut ranges = Vec::with_capacity(problem.input_dim(node));
     for &parent in &problem.nodes()[node].parents {
         let parent = &problem.nodes()[parent];
-        ranges.extend((0..parent.dim).map(|component| parent.hard.as_ref().map(|hard| hard[component])));
+        let hard = |component: usize| parent.hard.as_ref().map(|hard| hard[component]);
+        ranges.extend((0..parent.dim).map(|component| parent.range.or_else(|| hard(component))));
     }
     ranges.extend(problem.nodes()[node].actions.iter().map(|&action| Some(problem.actions()[action].range)));
     ranges

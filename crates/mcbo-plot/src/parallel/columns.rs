@@ -1,8 +1,9 @@
 //! The axes of parallel coordinates: everything that is decided, then everything that is measured, the reward last.
 
-use mcbo_core::{Intervention, Problem, slot_name};
+use mcbo_core::{Intervention, Problem};
 
-use crate::draw::{shorten, span};
+use crate::draw::span;
+use crate::page::{measured, reward_name, with_unit};
 
 /// Axes that are drawn.
 pub(super) const MOST: usize = 26;
@@ -72,23 +73,24 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
     for node in problem.settable() {
         let dim = problem.nodes()[node].dim;
         sources.extend((0..dim).map(|component| {
-            (Source::Target(node, component), format!("do {}", slot_name(problem, node, component)))
+            (Source::Target(node, component), format!("do {}", measured(problem, node, component)))
         }));
     }
     let actions = problem.actions().iter().enumerate();
-    sources.extend(actions.map(|(action, declared)| (Source::Action(action), declared.name.clone())));
-    let mut measured = Vec::new();
+    sources.extend(actions.map(|(action, declared)| {
+        (Source::Action(action), with_unit(declared.name.clone(), declared.unit.as_deref()))
+    }));
+    let mut seen = Vec::new();
     for &node in problem.graph().order().iter().filter(|&&node| node != problem.reward()) {
         let slots = problem.slot(node).enumerate();
-        measured
-            .extend(slots.map(|(component, slot)| (Source::Slot(slot), slot_name(problem, node, component))));
+        seen.extend(slots.map(|(component, slot)| (Source::Slot(slot), measured(problem, node, component))));
     }
     let room = (MOST - 1).saturating_sub(sources.len().min(MOST - 1));
-    let left_out = measured.len().saturating_sub(room) + sources.len().saturating_sub(MOST - 1);
-    measured.drain(..measured.len().saturating_sub(room));
+    let left_out = seen.len().saturating_sub(room) + sources.len().saturating_sub(MOST - 1);
+    seen.drain(..seen.len().saturating_sub(room));
     sources.truncate(MOST - 1);
-    sources.extend(measured);
-    sources.push((Source::Reward, shorten(&problem.nodes()[problem.reward()].name)));
+    sources.extend(seen);
+    sources.push((Source::Reward, reward_name(problem)));
     let column = |(source, name): (Source, String)| {
         let declared = match source {
             Source::Target(node, component) => {

@@ -20,7 +20,21 @@ Range = tuple[float, float]
 #: A noise as the problem file writes it.
 NoiseSpec = Union[str, Mapping[str, Any]]
 
-_FIELDS = ("parents", "actions", "dim", "noise", "do", "range", "formula", "kernel", "components")
+_FIELDS = (
+    "parents",
+    "actions",
+    "dim",
+    "noise",
+    "do",
+    "range",
+    "formula",
+    "kernel",
+    "components",
+    "unit",
+    "context",
+    "limit",
+    "cost",
+)
 
 
 @dataclass(frozen=True)
@@ -40,8 +54,16 @@ class Node:
     do: tuple[Range, ...] | None
     #: Its mechanism, one formula per component, if it is known.
     formula: tuple[str, ...] | None
-    #: The values that are plausible for every component, if they were declared.
+    #: The values that are usual for every component, if they were declared.
     range: Range | None
+    #: The unit of its values.
+    unit: str | None = None
+    #: Whether it is known before anything is decided.
+    context: bool = False
+    #: ``{"below": level, "probability": p}`` or ``{"above": ...}``: what a single outcome is to keep.
+    limit: Mapping[str, float] | None = None
+    #: ``{"fixed": cost}`` of setting it.
+    cost: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +74,10 @@ class Action:
     range: Range
     #: The value that means not acting.
     neutral: float
+    #: The unit of its values.
+    unit: str | None = None
+    #: ``{"fixed": cost, "per_unit": cost}`` of using it.
+    cost: Mapping[str, float] | None = None
 
 
 class Problem:
@@ -139,13 +165,16 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """The problem as a dictionary with the shape of the problem file."""
-        simulator = self._raw.simulator()
+        simulator, marks = self._raw.simulator(), self._raw.marks()
         shape: dict[str, Any] = {
             "name": self.name,
             "maximize" if self.maximize else "minimize": self.reward,
             "aim": None if self.aim == "earn" else self.aim,
-            "nodes": {fields["name"]: _fields(fields) for fields in self._raw.nodes()},
-            "actions": {name: {"range": span, "neutral": neutral} for name, span, neutral in self._raw.actions()},
+            "nodes": {fields["name"]: {**_fields(fields), **marks.get(fields["name"], {})} for fields in self._raw.nodes()},
+            "actions": {
+                name: {"range": span, "neutral": neutral, **marks.get(name, {})}
+                for name, span, neutral in self._raw.actions()
+            },
             "constraints": self._raw.constraints(),
             "simulator": simulator and {name: _single(formulas) for name, formulas in simulator.items()},
         }
@@ -159,12 +188,14 @@ class Problem:
     @property
     def nodes(self) -> dict[str, Node]:
         """All nodes by name, in the order they were declared."""
-        return {fields["name"]: _node(fields) for fields in self._raw.nodes()}
+        marks = self._raw.marks()
+        return {fields["name"]: _node(fields, marks.get(fields["name"], {})) for fields in self._raw.nodes()}
 
     @property
     def actions(self) -> dict[str, Action]:
         """All actions by name, in the order they were declared."""
-        return {name: Action(name, span, neutral) for name, span, neutral in self._raw.actions()}
+        marks = self._raw.marks()
+        return {name: Action(name, span, neutral, **marks.get(name, {})) for name, span, neutral in self._raw.actions()}
 
     @property
     def reward(self) -> str:
@@ -222,8 +253,16 @@ class Problem:
         A trial of the same number and seed is answered as by ``mcbo run``.
         """
         trial = getattr(given, "number", 0) if number is None else number
-        answer = self._raw.simulate(*self._parts(given), seed, trial if isinstance(trial, int) else 0)
+        known = getattr(given, "given", None)
+        answer = self._raw.simulate(*self._parts(given), known, seed, trial if isinstance(trial, int) else 0)
         return {name: value for name, value in answer.items() if value is not None}
+
+    def simulate_contexts(self, *, seed: int = 0, number: int = 0) -> dict[str, Value]:
+        """What the problem's own simulator has for the contexts of a trial, before it is chosen.
+
+        Those of a trial of the same number and seed in ``mcbo run``.
+        """
+        return self._raw.simulate_contexts(seed, number)
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """The causal graph, without the actions."""
@@ -254,6 +293,7 @@ class Problem:
             self.aim,
             nodes,
             sorted(self._raw.actions()),
+            self._raw.marks(),
             self._raw.constraints(),
         )
 
@@ -311,7 +351,7 @@ def _fields(node: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value not in (None, [], "learn")}
 
 
-def _node(fields: Mapping[str, Any]) -> Node:
+def _node(fields: Mapping[str, Any], marks: Mapping[str, Any]) -> Node:
     return Node(
         name=fields["name"],
         parents=tuple(fields["parents"]),
@@ -321,4 +361,5 @@ def _node(fields: Mapping[str, Any]) -> Node:
         do=None if fields["do"] is None else tuple(fields["do"]),
         formula=None if fields["formula"] is None else tuple(fields["formula"]),
         range=fields["range"],
+        **marks,
     )

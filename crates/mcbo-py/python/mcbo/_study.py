@@ -24,6 +24,7 @@ from mcbo._trial import (
     Suspicion,
     Trial,
     Why,
+    keepings,
     moment,
     node_forecasts,
     node_predictions,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 #: What an objective gives: the measured values by node.
 Objective = Callable[[Trial], Mapping[str, ValueLike | None]]
+#: What is known of the contexts, by name.
+Given = Mapping[str, ValueLike]
 #: What is called after every trial.
 Callback = Callable[["Study", Trial], object]
 
@@ -90,17 +93,22 @@ class Study:
         return self._problem if self._problem is not None else Problem._of(self._raw.problem())
 
     @overload
-    def ask(self, count: None = None, *, worker: str | None = None) -> Trial: ...
+    def ask(self, count: None = None, *, given: Given | None = None, worker: str | None = None) -> Trial: ...
     @overload
-    def ask(self, count: int, *, worker: str | None = None) -> list[Trial]: ...
-    def ask(self, count: int | None = None, *, worker: str | None = None) -> Trial | list[Trial]:
+    def ask(self, count: int, *, given: Given | None = None, worker: str | None = None) -> list[Trial]: ...
+    def ask(
+        self, count: int | None = None, *, given: Given | None = None, worker: str | None = None
+    ) -> Trial | list[Trial]:
         """The next trial, or a list of ``count`` trials.
+
+        ``given`` is what is known of the contexts, by name; told values must agree with it. Without it the average over
+        the values seen so far counts.
 
         Several may be pending at once; none is proposed twice. A worker that asks again under the same name gets the
         trials it has, after a crash for example; without a name every call gives others. Trials that were enqueued
         come first.
         """
-        trials = [Trial._of(raw) for raw in self._raw.ask(1 if count is None else count, worker)]
+        trials = [Trial._of(raw) for raw in self._raw.ask(1 if count is None else count, worker, given)]
         return trials[0] if count is None else trials
 
     def tell(
@@ -185,6 +193,7 @@ class Study:
         executor: Executor | None = None,
         n_jobs: int | None = None,
         until_gap: float | None = None,
+        budget: float | None = None,
         worker: str | None = None,
     ) -> None:
         """Asks, calls ``func`` with the trial, tells what it returns: ``n_trials`` times.
@@ -196,7 +205,8 @@ class Study:
         With an ``executor`` (any of ``concurrent.futures``, or a Dask client's ``get_executor()``) ``n_jobs`` trials
         are under way at once, by default as many as the executor has workers. ``until_gap`` stops as soon as no
         intervention can be better than the recommended one by more than that (the certificate of :meth:`best`);
-        ``timeout`` begins no trial after so many seconds.
+        ``timeout`` begins no trial after so many seconds, and ``budget`` none that would cost more than what is left of
+        it; the trial that was too dear stays pending.
         """
         _optimize.optimize(
             self,
@@ -210,6 +220,7 @@ class Study:
                 executor=executor,
                 n_jobs=n_jobs,
                 until_gap=until_gap,
+                budget=budget,
                 worker=worker,
             ),
         )
@@ -218,13 +229,32 @@ class Study:
         """Called inside ``optimize``, by an objective or a callback: no more trials are begun."""
         self._stopped = True
 
-    def best(self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0) -> Best:
+    @overload
+    def best(
+        self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0, *, given: Given | None = None
+    ) -> Best: ...
+    @overload
+    def best(
+        self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0, *, given: _table.Contexts
+    ) -> list[Best]: ...
+    def best(
+        self,
+        by: Literal["mean", "lower"] = "mean",
+        width: float | None = 2.0,
+        *,
+        given: Given | _table.Contexts | None = None,
+    ) -> Best | list[Best]:
         """What to settle for: the intervention with the highest expected reward, or the highest lower bound of it.
 
         ``width`` is that of the certificate's confidence band in standard deviations; ``None`` leaves it out and is
-        faster.
+        faster. ``given`` is what is known of the contexts; with a list of such dictionaries, or a data frame with their
+        columns, there is one answer for each: a policy.
         """
-        raw = self._raw.best(by, width)
+        many = _table.contexts(given, self.problem._raw)
+        found = [self._best(raw, by) for raw in self._raw.best(by, width, [given] if many is None else many)]
+        return found[0] if many is None else found
+
+    def _best(self, raw: Mapping[str, Any], by: str) -> Best:
         bounds, seen = raw["certificate"], raw["best"]
         certificate = None
         if bounds is not None:
@@ -238,21 +268,29 @@ class Study:
             trial=None if seen is None else self.trial(seen[0]),
             certificate=certificate,
             warnings=tuple(raw["warnings"]),
+            given=raw["given"],
+            limits=keepings(raw["limits"]),
+            cost=raw["cost"],
         )
 
     @overload
-    def predict(self, intervention: InterventionLike = None) -> dict[str, NodePrediction]: ...
-    @overload
-    def predict(self, intervention: _table.Interventions) -> list[dict[str, NodePrediction]]: ...
     def predict(
-        self, intervention: InterventionLike | _table.Interventions = None
+        self, intervention: InterventionLike = None, *, given: Given | None = None
+    ) -> dict[str, NodePrediction]: ...
+    @overload
+    def predict(
+        self, intervention: _table.Interventions, *, given: Given | None = None
+    ) -> list[dict[str, NodePrediction]]: ...
+    def predict(
+        self, intervention: InterventionLike | _table.Interventions = None, *, given: Given | None = None
     ) -> dict[str, NodePrediction] | list[dict[str, NodePrediction]]:
         """What the model expects of an intervention, or of each of many: a list of them, or a pandas data frame.
 
         For every node the expected value with its bounds and the range of a single outcome. Actions that are not named
         are neutral; nodes without a path to the reward are not learned and are left out. The model is the one behind
         :meth:`best` and is fitted once for all of them. Of a data frame the columns of actions and ``do(node)`` count,
-        and NaN in them means neutral, or not set: one from :meth:`trials_dataframe` will do.
+        and NaN in them means neutral, or not set: one from :meth:`trials_dataframe` will do. ``given`` is what is known
+        of the contexts.
 
         >>> import mcbo
         >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
@@ -265,9 +303,10 @@ class Study:
         2
         """
         many = _table.interventions(intervention, self.problem._raw)
-        given = [cast(InterventionLike, intervention)] if many is None else many
-        parts = [self.problem._parts(one) for one in given]
-        found = [node_predictions(raw) for raw in self.model._raw.outlooks(parts)]
+        all_of_them = [cast(InterventionLike, intervention)] if many is None else many
+        parts = [self.problem._parts(one) for one in all_of_them]
+        model = self.model._raw if not given else self._raw.model(given)
+        found = [node_predictions(raw) for raw in model.outlooks(parts)]
         return found[0] if many is None else found
 
     def suspicions(self) -> list[Suspicion]:
@@ -318,9 +357,9 @@ class Study:
 
     @property
     def best_trial(self) -> Trial | None:
-        """The trial with the best measured reward."""
-        rewarded = [trial for trial in self.trials if trial.reward is not None and trial.state != "voided"]
-        return max(rewarded, key=lambda trial: trial.reward or 0.0, default=None)
+        """The trial with the best measured reward, of those that broke no limit if there are any."""
+        number = self._raw.best_trial()
+        return None if number is None else self.trial(number)
 
     @property
     def status(self) -> Status:
@@ -342,6 +381,7 @@ class Study:
             voided=voided,
             created=moment(created),
             changed=moment(changed),
+            spent=self._raw.spent(),
         )
 
     @property
@@ -349,7 +389,7 @@ class Study:
         """The model that is fitted to what was measured so far."""
         state = self._raw.counts()
         if self._fitted is None or self._fitted[0] != state:
-            self._fitted = (state, Model(self._raw.model(), self.problem))
+            self._fitted = (state, Model(self._raw.model(None), self.problem))
         return self._fitted[1]
 
     @property
@@ -365,7 +405,7 @@ class Study:
         """Goes on with a changed problem.
 
         Arrows, ranges, noise and formulas may change; nodes and actions may be added, and count as not measured and
-        neutral so far. None may go, and all trials must fit the new ranges.
+        neutral so far. None may go. Trials outside the new ranges stay and are learned from; nothing outside is proposed.
         """
         if not isinstance(problem, Problem):
             raise DataError(f"an object of type {type(problem).__name__} is no problem; hint: give a mcbo.Problem")

@@ -22,6 +22,9 @@ Rows = Union[Iterable[Mapping[str, Any]], "NDArray[np.floating[Any]]", "pd.DataF
 #: Interventions, one after the other.
 Interventions = Union[Sequence[InterventionLike], "pd.DataFrame"]
 
+#: What is known of the contexts, one row after the other.
+Contexts = Union[Sequence[Mapping[str, Any]], "pd.DataFrame"]
+
 #: Columns that a table of trials has beside the numbers.
 BOOKKEEPING = ("number", "state", "strategy", "reward", "worker", "asked", "told", "corrected", "reason", "seconds")
 
@@ -60,6 +63,23 @@ def interventions(given: Any, problem: _mcbo.Problem) -> list[InterventionLike] 
         names = ", ".join(sorted(actions) + sorted(f"do({name})" for name in _settable(problem)))
         raise DataError(f"nothing to choose is called {unknown[0]!r}; hint: columns may be {names}")
     columns = {str(name): floats(given[name].to_numpy(), str(name)) for name in done}
+    return [
+        {name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])}
+        for row in range(len(given))
+    ]
+
+
+def contexts(given: Any, problem: _mcbo.Problem) -> list[dict[str, Any]] | None:
+    """Many contexts from a sequence of them or the rows of a data frame; ``None`` if it is one by itself."""
+    if isinstance(given, (list, tuple)):
+        return [dict(one) if isinstance(one, Mapping) else one for one in given]
+    if not (hasattr(given, "columns") and hasattr(given, "to_numpy")):
+        return None
+    known = [name for name, marks in problem.marks().items() if marks.get("context")]
+    unknown = [name for name in given.columns if name not in known]
+    if unknown:
+        raise DataError(f"{unknown[0]!r} is no context; hint: the contexts are {', '.join(known)}")
+    columns = {str(name): floats(given[name].to_numpy(), str(name)) for name in given.columns}
     return [
         {name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])}
         for row in range(len(given))

@@ -105,6 +105,18 @@ class Effects:
     arrows: Mapping[tuple[str, str], Effect]
     #: The share of what is not known of the expected reward that each node is to blame for.
     unknown: Mapping[str, float]
+class Keeping(NamedTuple):
+    """How probable it is that a single outcome keeps the limit of a node."""
+
+    #: By its noise and by what is not known of the mechanisms.
+    probability: float
+    #: The probability that is wanted.
+    wanted: float
+
+
+def keepings(raw: Mapping[str, Any]) -> dict[str, Keeping]:
+    """Limits by node from tuples."""
+    return {name: Keeping(*chance) for name, chance in raw.items()}
 
 
 @dataclass(frozen=True)
@@ -147,6 +159,12 @@ class Trial:
     done: Intervention | None
     #: How long the suggestion took to compute.
     seconds: float | None = field(repr=False)
+    #: What was known of the contexts when it was asked for.
+    given: Mapping[str, Value] = field(default_factory=dict)
+    #: How probable it is that each limit is kept, by node.
+    limits: Mapping[str, Keeping] = field(default_factory=dict)
+    #: What it costs; ``None`` if the problem says nothing about costs.
+    cost: float | None = None
 
     @property
     def actions(self) -> Mapping[str, float]:
@@ -189,6 +207,9 @@ class Trial:
             reason=raw["reason"],
             done=None if raw["done"] is None else Intervention(*raw["done"]),
             seconds=raw["seconds"],
+            given=raw["given"],
+            limits=keepings(raw["limits"]),
+            cost=raw["cost"],
         )
 
 
@@ -229,6 +250,12 @@ class Best:
     certificate: Certificate | None
     #: What should be known about the fit.
     warnings: tuple[str, ...]
+    #: What was given of the contexts.
+    given: Mapping[str, Value] = field(default_factory=dict)
+    #: How probable it is that each limit is kept, by node.
+    limits: Mapping[str, Keeping] = field(default_factory=dict)
+    #: What it costs; ``None`` if the problem says nothing about costs.
+    cost: float | None = None
 
     @property
     def actions(self) -> Mapping[str, float]:
@@ -246,6 +273,8 @@ class Best:
         if self.reward is not None:
             mean, lower, upper = self.reward
             lines.append(f"expected reward {mean:.4g}, between {lower:.4g} and {upper:.4g}")
+        for name, (probability, wanted) in self.limits.items():
+            lines.append(f"{name} keeps its limit with probability {probability:.3g}, {wanted:.3g} is wanted")
         if self.certificate is not None and isfinite(self.certificate.gap):
             lines.append(f"nothing else is better by more than {self.certificate.gap:.4g}")
         if self.trial is not None:
@@ -288,6 +317,8 @@ class Status:
     created: datetime
     #: When anything happened to it last.
     changed: datetime
+    #: What its trials have cost; ``None`` if the problem says nothing about costs.
+    spent: float | None = None
 
 
 def moment(milliseconds: int) -> datetime:

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcbo_core::{Problem, TrialState, slot_name};
 use mcbo_store::Row;
 
-use crate::commands::export::{ABOUT, ASIDE, REWARD, set_column};
+use crate::commands::export::{ABOUT, ASIDE, COST, REWARD, set_column};
 
 /// What a file has.
 #[derive(Debug, Default)]
@@ -99,7 +99,9 @@ fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>,
         let column = match known.iter().find(|(other, _)| other == name) {
             Some((_, column)) => *column,
             None if name == "state" => Column::State,
-            None if ABOUT.contains(&name) || name == REWARD || name.starts_with(ASIDE) => Column::Skipped,
+            None if ABOUT.contains(&name) || name == REWARD || name == COST || name.starts_with(ASIDE) => {
+                Column::Skipped
+            }
             None => {
                 unknown.push(format!("{name:?}"));
                 Column::Skipped

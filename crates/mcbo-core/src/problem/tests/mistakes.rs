@@ -1,5 +1,6 @@
 //! One test for every mistake, with the words a user sees.
 
+mod marks;
 mod mechanisms;
 
 use super::NITROGEN;
@@ -75,7 +76,7 @@ fn keys() {
     replaced(
         "neutral",
         "zero",
-        &["18: [zero] unknown key `zero` in action `a1` | known here: range, neutral"],
+        &["18: [zero] unknown key `zero` in action `a1` | known here: range, neutral, unit, cost"],
     );
     replaced(
         "max_interventions",

@@ -1,6 +1,8 @@
 //! How a study went, trial by trial.
 
-use mcbo_core::{Forecast, Origin, Problem, Recommendation, Study, Trial, TrialState, expected_reward};
+use mcbo_core::{
+    Forecast, Origin, Problem, Recommendation, Study, Trial, TrialState, expected_reward, keeps_limits,
+};
 
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, span};
@@ -43,6 +45,8 @@ struct Point {
     origin: Origin,
     state: TrialState,
     reward: Option<f64>,
+    /// Whether no measurement broke a limit.
+    keeps: bool,
     /// Lower end, mean and upper end of what was expected.
     expected: Option<[f64; 3]>,
 }
@@ -61,6 +65,7 @@ fn points(study: &Study) -> Vec<Point> {
         origin: trial.suggestion.origin(),
         state: trial.state,
         reward: trial.values.as_ref().and_then(|values| values[slot]).map(|value| problem.sign() * value),
+        keeps: trial.values.as_ref().is_some_and(|values| keeps_limits(problem, values)),
         expected: expectation(problem, &trial.suggestion.predicted),
     };
     study.trials().iter().map(point).collect()
@@ -148,7 +153,8 @@ fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point]) {
     canvas.close_group();
     let mut best: Option<f64> = None;
     let mut steps: Vec<[f64; 2]> = Vec::new();
-    for (number, reward) in points.iter().filter_map(|point| Some((point.number, point.reward?))) {
+    let kept = points.iter().filter(|point| point.keeps);
+    for (number, reward) in kept.filter_map(|point| Some((point.number, point.reward?))) {
         let next = best.map_or(reward, |best| best.max(reward));
         if let Some(best) = best {
             steps.push(axes.at(number, best));
@@ -253,6 +259,7 @@ mod tests {
             origin: Origin::Strategy,
             state: TrialState::Complete,
             reward: Some(reward),
+            keeps: true,
             expected,
         };
         let axes = axes(

@@ -156,6 +156,8 @@ pub enum Template {
     Hard,
     /// Several knobs, each acting on several nodes
     Network,
+    /// Choices by name, values in steps, and what actions must keep to together
+    Choices,
 }
 
 /// `mcbo check`

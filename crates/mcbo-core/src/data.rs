@@ -99,7 +99,9 @@ pub enum DataError {
         most: usize,
     },
     /// A value between those that something can take.
-    #[error("{what} is {value}, but goes in steps of {step}; hint: the values next to it are {below} and {above}")]
+    #[error(
+        "{what} is {value}, but goes in steps of {step}; hint: the values next to it are {below} and {above}"
+    )]
     OffGrid {
         /// The node or action.
         what: String,
@@ -123,7 +125,9 @@ pub enum DataError {
         known: String,
     },
     /// Values of actions that break what is required of them.
-    #[error("{requirement:?} is required, but is exceeded by {excess}; hint: change one of the actions it names")]
+    #[error(
+        "{requirement:?} is required, but is exceeded by {excess}; hint: change one of the actions it names"
+    )]
     BreaksRequirement {
         /// The requirement.
         requirement: String,

@@ -38,8 +38,8 @@ pub use noise::Noise;
 pub use optimism::Optimism;
 pub use problem::{
     Action, Aim, AimParseError, Components, Diagnostic, Direction, ENUMERATION_LIMIT, Formulas, Grid, Node,
-    NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning, Requirement, RequirementFault,
-    Simulator, enumerate, target_sets,
+    NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning, Requirement,
+    RequirementFault, Simulator, enumerate, target_sets,
 };
 pub use search::{Ascent, Candidate, SearchPhase, SearchSettings, SearchTask, Stages, maximize};
 pub use strategy::{

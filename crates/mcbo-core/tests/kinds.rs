@@ -135,7 +135,10 @@ fn what_lies_between_steps_is_data_but_cannot_be_put_under_way() {
     let mut study = Study::new(problem.clone(), 1);
     assert!(study.enqueue(between).is_err());
     let set = Intervention { targets: vec![(1, vec![30.3])], actions: vec![0.0, 1.0, 0.0, 0.0] };
-    assert!(matches!(check_intervention(&problem, &set), Err(DataError::OffGrid { below: 30.0, above: 30.5, .. })));
+    assert!(matches!(
+        check_intervention(&problem, &set),
+        Err(DataError::OffGrid { below: 30.0, above: 30.5, .. })
+    ));
     let too_much = Intervention { targets: vec![], actions: vec![0.0, 0.0, 70.0, 60.0] };
     check_done(&problem, &too_much).expect("it may have been done");
     let refused = check_intervention(&problem, &too_much).expect_err("it breaks what is required");
@@ -182,7 +185,8 @@ y = "(kind == 'r') * (1 - 4 * (a - 0.7)^2) + (kind == 'q') * 0.4 - (kind == 's')
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     for _ in 0..30 {
         let trial = study.ask().expect("a suggestion").clone();
-        let values = problem.simulator().expect("one").sample(&problem, &trial.suggestion.intervention, &mut rng);
+        let values =
+            problem.simulator().expect("one").sample(&problem, &trial.suggestion.intervention, &mut rng);
         study.tell(trial.number, values.into_iter().map(Some).collect()).expect("it is taken");
     }
     let advice = study.recommend().expect("advice");

@@ -60,7 +60,8 @@ fn solve(a: &[Vec<f64>], b: &[f64]) -> Vec<f64> {
 #[test]
 fn the_posterior_is_that_of_the_formula() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let spec = GpSpec { mean: Mean::Fixed(0.2), ..spec("se(0) * choice(1) + choice(2)", 1, Noise::Fixed(0.05)) };
+    let spec =
+        GpSpec { mean: Mean::Fixed(0.2), ..spec("se(0) * choice(1) + choice(2)", 1, Noise::Fixed(0.05)) };
     let theta = spec.parameters_from(&[2.3, 0.6], &[vec![0.4], vec![0.8], vec![2.5]], &[], 0.0);
     let k = |a: &[f64], b: &[f64]| {
         let apart = |k: usize, l: f64| if a[k] == b[k] { 1.0 } else { (-1.0_f64 / l).exp() };
@@ -107,7 +108,11 @@ fn gradients_agree_with_differences() {
                     likelihood.log_posterior(&theta, &mut []).expect("a posterior")
                 });
                 let error = (gradient[slot] - numeric).abs();
-                assert!(error < 1e-5 * numeric.abs().max(0.1), "{kernel} {slot}: {} {numeric}", gradient[slot]);
+                assert!(
+                    error < 1e-5 * numeric.abs().max(0.1),
+                    "{kernel} {slot}: {} {numeric}",
+                    gradient[slot]
+                );
             }
             let set = Member { kernel: spec.kernel.clone(), theta: theta.clone(), weight: 1.0 };
             let set = GpSet::condition(&spec, &rows, &[set]).expect("a posterior");
@@ -203,6 +208,10 @@ fn draws_are_of_the_posterior() {
         other.predict(&[inputs[0], inputs[3], inputs[6]], 1, false, &mut scratch, &mut moved);
         let covariance = (moved.mean[0] - exact.mean[0]) * (exact.variance[1] + noise);
         let scale = (exact.variance[0] * exact.variance[1]).sqrt();
-        assert!((together(0, 1) - covariance).abs() < 0.05 * scale, "{kernel}: {} {covariance}", together(0, 1));
+        assert!(
+            (together(0, 1) - covariance).abs() < 0.05 * scale,
+            "{kernel}: {} {covariance}",
+            together(0, 1)
+        );
     }
 }

@@ -73,7 +73,11 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
         row.extend(
             settable.iter().map(|&(node, component)| number(intervention.target(node).map(|v| v[component]))),
         );
-        row.extend(intervention.actions.iter().map(|&value| number(Some(value))));
+        let done = problem.actions().iter().zip(&intervention.actions);
+        row.extend(done.map(|(action, &value)| match action.choice(value) {
+            Some(name) => name.to_owned(),
+            None => number(Some(value)),
+        }));
         row.extend(
             (0..problem.slots()).map(|at| number(trial.values.as_ref().and_then(|values| values[at]))),
         );

@@ -17,6 +17,7 @@ fn text(template: Template) -> &'static str {
         Template::Soft => include_str!("../../templates/soft.toml"),
         Template::Hard => include_str!("../../templates/hard.toml"),
         Template::Network => include_str!("../../templates/network.toml"),
+        Template::Choices => include_str!("../../templates/choices.toml"),
     }
 }
 

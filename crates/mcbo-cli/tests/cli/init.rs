@@ -2,7 +2,7 @@
 
 use crate::{mcbo_in, with_file};
 
-const TEMPLATES: [&str; 3] = ["soft", "hard", "network"];
+const TEMPLATES: [&str; 4] = ["soft", "hard", "network", "choices"];
 
 #[test]
 fn every_template_checks_and_runs() {

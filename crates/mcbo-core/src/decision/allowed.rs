@@ -1,7 +1,7 @@
 //! The points of a decision space that may be proposed: on the grids, and within what is required.
 
-use crate::problem::{HalfSpace, Projection, project};
 use crate::Grid;
+use crate::problem::{HalfSpace, Projection, project};
 
 use super::{DecisionSpace, Variable};
 
@@ -141,7 +141,6 @@ impl DecisionSpace {
         let kept = self.spaces.as_ref()?.iter().all(|space| space.excess(&units) <= 1e-9);
         kept.then_some(units)
     }
-
 }
 
 #[cfg(test)]

@@ -63,7 +63,8 @@ impl<'a> Lexer<'a> {
         } else if rest.starts_with("==") || rest.starts_with("!=") {
             self.at = start + 2;
             Token::Equal(first == '=')
-        } else if let Some((quote, inner)) = ['\'', '"'].iter().find_map(|&q| Some((q, rest.strip_prefix(q)?)))
+        } else if let Some((quote, inner)) =
+            ['\'', '"'].iter().find_map(|&q| Some((q, rest.strip_prefix(q)?)))
             && let Some(len) = inner.find(quote)
         {
             self.at = start + len + 2;

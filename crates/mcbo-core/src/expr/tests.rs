@@ -372,7 +372,10 @@ fn choices_are_compared() {
         wrong("2 * strain"),
         "`strain` is a choice, whose values are names; `strain == 'wild'` is 1 where it is that one and 0 elsewhere"
     );
-    assert_eq!(wrong("strain == 'mutent'"), "\"mutent\" is not one of the choices of `strain`; did you mean 'mutant'?");
+    assert_eq!(
+        wrong("strain == 'mutent'"),
+        "\"mutent\" is not one of the choices of `strain`; did you mean 'mutant'?"
+    );
     assert_eq!(wrong("strain == 1"), "expected a choice in quotes, found `1`; ");
     assert!(wrong("x == 'wild'").starts_with("expected an operator, found `==`"));
     assert!(wrong("strain = 'wild'").starts_with("`=` does not belong in a formula"));

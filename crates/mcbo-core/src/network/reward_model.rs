@@ -156,8 +156,7 @@ fn fit_set(
     let reward = problem.reward();
     let failed = |source| FitError { node: problem.nodes()[reward].name.clone(), source };
     let space = DecisionSpace::of_targets(problem, set.to_vec());
-    let inputs: Vec<Affine> =
-        space.variables().iter().map(|variable| scaling_of(variable)).collect();
+    let inputs: Vec<Affine> = space.variables().iter().map(|variable| scaling_of(variable)).collect();
     let mut rows = Rows::new(inputs.len());
     for (trial, value) in data.rewards(problem) {
         let intervention = &data.observations()[trial].intervention;
@@ -181,7 +180,8 @@ fn fit_set(
     };
     let scales: Vec<f64> = inputs.iter().chain([&rewards]).map(|affine| affine.scale).collect();
     let earlier = earlier.map_or_else(Earlier::default, |memory| memory.under(&scales));
-    let fitted = GpSet::fit(&spec, &kinds.forms(), &rows, earlier, &settings.inference, rng).map_err(failed)?;
+    let fitted =
+        GpSet::fit(&spec, &kinds.forms(), &rows, earlier, &settings.inference, rng).map_err(failed)?;
     let jitter = fitted.jitter();
     let warning =
         (jitter > 0.0).then(|| ModelWarning::Jitter { node: problem.nodes()[reward].name.clone(), jitter });

@@ -172,6 +172,10 @@ impl Reader<'_> {
                 "formula" => node.formula = self.field(value, |reader| reader.formulas(&what, value)),
                 "kernel" => node.kernel = self.field(value, |reader| reader.text(&what, value)),
                 "components" => node.components = self.field(value, |reader| reader.components(&what, value)),
+                "choices" => {
+                    let error = ProblemError::ChoicesOfNode { node: node.name.value.clone() };
+                    self.errors.push(Diagnostic { error, span: Some(key.span()) });
+                }
                 unknown => match self.unknown_key(unknown, key.span(), &place, NODE) {
                     Some("parents" | "actions") => node.inputs_broken = true,
                     Some("dim") => node.dim = Field::Broken,
@@ -300,7 +304,9 @@ impl Reader<'_> {
     /// A number, or the name of a choice.
     fn value(&mut self, what: &str, value: &Value<'_>) -> Option<At<DraftValue>> {
         if value.get_ref().is_str() {
-            return self.text(what, value).map(|At { value, span }| At { value: DraftValue::Name(value), span });
+            return self
+                .text(what, value)
+                .map(|At { value, span }| At { value: DraftValue::Name(value), span });
         }
         self.number(what, value).map(|number| At::new(DraftValue::Number(number), value.span()))
     }

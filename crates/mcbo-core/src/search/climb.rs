@@ -61,7 +61,8 @@ pub(crate) fn raw_points(
         })
         .collect();
     if !everywhere {
-        let across = points.into_iter().filter_map(|point| space.spread(point.clone()).or_else(|| allow(point)));
+        let across =
+            points.into_iter().filter_map(|point| space.spread(point.clone()).or_else(|| allow(point)));
         points = across.collect();
     }
     for i in 0..near {

@@ -42,7 +42,8 @@ pub(super) fn climb(
 ) -> Vec<Scored> {
     let space = coarse.space();
     let starts = score(coarse, allowed(space, starts.into_iter().map(|start| start.point)));
-    let combinations = space.grids().try_fold(1_usize, |product, (_, grid)| product.checked_mul(grid.count()));
+    let combinations =
+        space.grids().try_fold(1_usize, |product, (_, grid)| product.checked_mul(grid.count()));
     let mut places = match combinations {
         Some(count) if count <= FEW => every(coarse, starts, stages.first),
         _ => exchanged(coarse, starts, stages.first),
@@ -214,7 +215,8 @@ fn exchanges(space: &DecisionSpace, point: &[f64]) -> Vec<Vec<f64>> {
     for (i, &(a, one)) in grids.iter().enumerate() {
         for &(b, other) in grids[i + 1..].iter().filter(|(b, _)| coupled(a, *b)) {
             let (here, there) = (place(a, one), place(b, other));
-            let pairs = [(here.checked_add(1), there.checked_sub(1)), (here.checked_sub(1), there.checked_add(1))];
+            let pairs =
+                [(here.checked_add(1), there.checked_sub(1)), (here.checked_sub(1), there.checked_add(1))];
             for (x, y) in pairs.into_iter().filter_map(|(x, y)| Some((x?, y?))) {
                 if x < one.count() && y < other.count() {
                     propose(&[(a, variables[a].grid_unit(one, x)), (b, variables[b].grid_unit(other, y))]);

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcbo._model import Model
-    from mcbo._problem import Problem
+    from mcbo._problem import Action, Problem
     from mcbo._study import Study
     from mcbo._trial import Best, Trial
 
@@ -45,16 +45,22 @@ def problem(shown: Problem) -> str:
         [node.name, ", ".join(node.parents), ", ".join(node.actions), _ranges(node.do), _noise(node.noise)]
         for node in shown.nodes.values()
     ]
-    actions = [[one.name, _ranges([one.range]), one.neutral] for one in shown.actions.values()]
+    actions = [[one.name, _values(one), one.neutral] for one in shown.actions.values()]
     parts = [
         f"<p><b>{escape(shown.name or 'problem')}</b>: {goal} <b>{escape(shown.reward)}</b>{limit}</p>",
         shown._raw.picture(),
         table(["node", "parents", "actions", "can be set", "noise"], nodes),
     ]
     if actions:
-        parts.append(table(["action", "range", "neutral"], actions))
+        parts.append(table(["action", "values", "neutral"], actions))
     parts.extend(_paragraph(warning) for warning in shown.warnings)
     return "".join(parts)
+
+
+def _values(action: Action) -> str:
+    if action.choices:
+        return ", ".join(action.choices)
+    return _ranges([action.range]) + ("" if action.step is None else f" by {action.step:g}")
 
 
 def _ranges(ranges: Iterable[tuple[float, float]] | None) -> str:

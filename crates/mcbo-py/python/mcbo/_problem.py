@@ -20,7 +20,7 @@ Range = tuple[float, float]
 #: A noise as the problem file writes it.
 NoiseSpec = Union[str, Mapping[str, Any]]
 
-_FIELDS = ("parents", "actions", "dim", "noise", "do", "range", "formula", "kernel", "components")
+_FIELDS = ("parents", "actions", "dim", "noise", "do", "step", "range", "formula", "kernel", "components")
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Node:
     formula: tuple[str, ...] | None
     #: The values that are plausible for every component, if they were declared.
     range: Range | None
+    #: The distance between the values it can be set to, if it is set in steps.
+    step: float | None = None
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,21 @@ class Action:
     """Something that can be chosen in every trial and that feeds nodes."""
 
     name: str
+    #: The values it can take; of a choice the places of its names.
     range: Range
-    #: The value that means not acting.
-    neutral: float
+    #: The value that means not acting; of a choice its name.
+    neutral: float | str
+    #: The distance between its values, if it goes in steps.
+    step: float | None = None
+    #: The names of its values, if it is a choice.
+    choices: tuple[str, ...] = ()
 
 
 class Problem:
     """The causal graph, what can be done, and what is to be optimised.
 
-    Nodes and actions have the fields of the problem file; an action may be just its range, a node just its parents.
+    Nodes and actions have the fields of the problem file; an action may be just its range or the list of its choices,
+    a node just its parents.
 
     >>> problem = Problem(
     ...     nodes={"moisture": {"actions": ["water"]}, "growth": ["moisture"]},
@@ -81,7 +89,7 @@ class Problem:
     def __init__(
         self,
         nodes: Mapping[str, Mapping[str, Any] | Sequence[str]] | None = None,
-        actions: Mapping[str, Mapping[str, Any] | Range] | None = None,
+        actions: Mapping[str, Mapping[str, Any] | Range | Sequence[str]] | None = None,
         *,
         graph: nx.DiGraph[Any] | None = None,
         maximize: str | None = None,
@@ -145,7 +153,7 @@ class Problem:
             "maximize" if self.maximize else "minimize": self.reward,
             "aim": None if self.aim == "earn" else self.aim,
             "nodes": {fields["name"]: _fields(fields) for fields in self._raw.nodes()},
-            "actions": {name: {"range": span, "neutral": neutral} for name, span, neutral in self._raw.actions()},
+            "actions": {action.name: _action_fields(action) for action in self.actions.values()},
             "constraints": self._raw.constraints(),
             "simulator": simulator and {name: _single(formulas) for name, formulas in simulator.items()},
         }
@@ -164,7 +172,15 @@ class Problem:
     @property
     def actions(self) -> dict[str, Action]:
         """All actions by name, in the order they were declared."""
-        return {name: Action(name, span, neutral) for name, span, neutral in self._raw.actions()}
+        return {
+            name: Action(name, span, neutral, step, tuple(choices))
+            for name, span, neutral, step, choices in self._raw.actions()
+        }
+
+    @property
+    def require(self) -> list[str]:
+        """What the values of actions must keep to."""
+        return list(self._raw.constraints().get("require", []))
 
     @property
     def reward(self) -> str:
@@ -235,7 +251,7 @@ class Problem:
         return graph
 
     def _parts(self, given: InterventionLike) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        return parts(given, [name for name, _, _ in self._raw.actions()])
+        return parts(given, [name for name, *_ in self._raw.actions()])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Problem):
@@ -253,7 +269,7 @@ class Problem:
             self.maximize,
             self.aim,
             nodes,
-            sorted(self._raw.actions()),
+            sorted(self._raw.actions(), key=lambda action: action[0]),
             self._raw.constraints(),
         )
 
@@ -293,7 +309,18 @@ def _nodes(given: object, graph: nx.DiGraph[Any] | None) -> dict[str, dict[str, 
 
 
 def _action(given: object) -> object:
-    return given if isinstance(given, Mapping) else {"range": given}
+    if isinstance(given, Mapping):
+        return given
+    names = isinstance(given, (list, tuple)) and bool(given) and all(isinstance(one, str) for one in given)
+    return {"choices" if names else "range": given}
+
+
+def _action_fields(action: Action) -> dict[str, Any]:
+    """The fields of an action as the problem file writes them."""
+    if action.choices:
+        return {"choices": list(action.choices), "neutral": action.neutral}
+    fields: dict[str, Any] = {"range": action.range, "neutral": action.neutral}
+    return fields if action.step is None else {**fields, "step": action.step}
 
 
 def _single(several: Sequence[Any]) -> Any:
@@ -303,7 +330,7 @@ def _single(several: Sequence[Any]) -> Any:
 
 def _fields(node: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a node as the problem file writes them, those of no interest left out."""
-    fields = {key: node[key] for key in ("parents", "actions", "noise", "range", "kernel")}
+    fields = {key: node[key] for key in ("parents", "actions", "noise", "step", "range", "kernel")}
     fields["dim"] = node["dim"] if node["dim"] > 1 else None
     fields["do"] = node["do"] and _single(node["do"])
     fields["formula"] = node["formula"] and _single(node["formula"])
@@ -321,4 +348,5 @@ def _node(fields: Mapping[str, Any]) -> Node:
         do=None if fields["do"] is None else tuple(fields["do"]),
         formula=None if fields["formula"] is None else tuple(fields["formula"]),
         range=fields["range"],
+        step=fields["step"],
     )

@@ -82,8 +82,8 @@ class Trial:
     seconds: float | None = field(repr=False)
 
     @property
-    def actions(self) -> Mapping[str, float]:
-        """The values of the actions."""
+    def actions(self) -> Mapping[str, Any]:
+        """The values of the actions: numbers, and names of choices."""
         return self.intervention.actions
 
     @property
@@ -97,7 +97,7 @@ class Trial:
         return self.intervention.targets
 
     @property
-    def params(self) -> dict[str, float]:
+    def params(self) -> dict[str, Any]:
         """Everything that is to be done by one name each; set nodes as ``do(node)``."""
         return self.intervention.flat()
 
@@ -162,8 +162,8 @@ class Best:
     warnings: tuple[str, ...]
 
     @property
-    def actions(self) -> Mapping[str, float]:
-        """The values of the actions."""
+    def actions(self) -> Mapping[str, Any]:
+        """The values of the actions: numbers, and names of choices."""
         return self.intervention.actions
 
     @property

@@ -44,9 +44,8 @@ impl Checker<'_> {
         };
         let range = range?;
         let grid = self.grid(&format!("action `{name}`"), range, &draft.step);
-        let first = |value: &f64| {
-            (range[0]..=range[1]).contains(value) && grid.is_none_or(|grid| grid.holds(*value))
-        };
+        let first =
+            |value: &f64| (range[0]..=range[1]).contains(value) && grid.is_none_or(|grid| grid.holds(*value));
         let default = Some(0.0).filter(first).unwrap_or(range[0]);
         Some(Action { name, range, neutral: neutral.unwrap_or(default), grid, choices: Vec::new() })
     }

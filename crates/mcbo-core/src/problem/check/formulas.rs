@@ -86,8 +86,12 @@ impl Checker<'_> {
         let parents = node.parents.iter().map(|&parent| (nodes[parent].name.as_str(), nodes[parent].dim));
         let actions = node.actions.iter().map(|&action| (self.actions[action], 1));
         let inputs: Vec<(&str, usize)> = parents.chain(actions).collect();
-        let names: Vec<Vec<String>> =
-            node.parents.iter().map(|_| Vec::new()).chain(node.actions.iter().map(|&a| self.names_of(a))).collect();
+        let names: Vec<Vec<String>> = node
+            .parents
+            .iter()
+            .map(|_| Vec::new())
+            .chain(node.actions.iter().map(|&a| self.names_of(a)))
+            .collect();
         let names: Vec<&[String]> = names.iter().map(Vec::as_slice).collect();
         let exprs: Vec<Option<Expr>> = texts
             .iter()

@@ -53,7 +53,10 @@ mod tests {
         };
         assert_eq!(read("se + linear(dose)", &[]), Ok("se + linear(dose)".into()));
         assert_eq!(read("se", &[1]), Ok("se(dose, soil) * choice(strain)".into()));
-        assert_eq!(read("se * linear", &[1]), Ok("se(dose, soil) * choice(strain) * linear(dose, soil)".into()));
+        assert_eq!(
+            read("se * linear", &[1]),
+            Ok("se(dose, soil) * choice(strain) * linear(dose, soil)".into())
+        );
         assert_eq!(read("se(dose) + choice", &[1]), Ok("se(dose) + choice(strain)".into()));
         assert_eq!(read("se(strain)", &[1]), Err((1, true)));
         assert_eq!(read("choice(dose)", &[1]), Err((0, false)));

@@ -3,10 +3,10 @@
 use super::Checker;
 use super::formulas::span_within;
 use crate::expr::{Expr, ExprErrorKind};
+use crate::problem::Action;
 use crate::problem::diagnostics::{ProblemError, RequirementFault};
 use crate::problem::draft::At;
 use crate::problem::require::{HalfSpace, Requirement, project};
-use crate::problem::Action;
 
 /// Where a sum is compared with the straight one that its derivatives make of it.
 const PROBES: usize = 12;
@@ -79,10 +79,12 @@ impl Checker<'_> {
         if terms.is_empty() {
             return fail(RequirementFault::NoAction, 0..text.len());
         }
-        let sizes: Vec<f64> = actions.iter().map(|action| action.range[0].abs().max(action.range[1].abs())).collect();
+        let sizes: Vec<f64> =
+            actions.iter().map(|action| action.range[0].abs().max(action.range[1].abs())).collect();
         let requirement = Requirement::new(text.to_owned(), terms, -sign * rest, &sizes);
         let (lower, upper) = reach(actions);
-        let least = HalfSpace { terms: requirement.terms().to_vec(), most: requirement.most() }.least(&lower, &upper);
+        let least =
+            HalfSpace { terms: requirement.terms().to_vec(), most: requirement.most() }.least(&lower, &upper);
         if least > 1e-9 * (1.0 + requirement.most().abs()) {
             return fail(RequirementFault::NeverKept { by: least }, 0..text.len());
         }
@@ -122,7 +124,7 @@ fn straight(left: &Expr, right: &Expr, actions: &[&Action], places: &[usize]) ->
     let along = |weights: &[f64], x: &[f64]| weights.iter().zip(x).map(|(c, x)| c * x).sum::<f64>();
     let first = probe(0);
     let weights = slopes(&first);
-    let rest = value(&first) - along(&weights, &first);
+    let rest = value(&vec![0.0; places.len()]);
     let agrees = (0..PROBES).map(probe).all(|x| {
         let size = weights.iter().zip(&x).map(|(c, x)| (c * x).abs()).sum::<f64>() + rest.abs();
         let same = slopes(&x).iter().zip(&weights).all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs().max(1e-12));
@@ -133,9 +135,7 @@ fn straight(left: &Expr, right: &Expr, actions: &[&Action], places: &[usize]) ->
 
 /// The least and the largest value of every action, its neutral one among them.
 fn reach(actions: &[&Action]) -> (Vec<f64>, Vec<f64>) {
-    let ends = |action: &&Action| {
-        (action.range[0].min(action.neutral), action.range[1].max(action.neutral))
-    };
+    let ends = |action: &&Action| (action.range[0].min(action.neutral), action.range[1].max(action.neutral));
     actions.iter().map(ends).unzip()
 }
 

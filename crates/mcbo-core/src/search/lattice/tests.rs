@@ -129,7 +129,8 @@ fn few_combinations_are_all_tried() {
 
 #[test]
 fn grids_alone_are_searched_exactly_where_they_are_few() {
-    let builder = Problem::builder("grid").action_in_steps("a", [0.0, 7.0], 1.0).choice("s", ["x", "y", "z", "u"]);
+    let builder =
+        Problem::builder("grid").action_in_steps("a", [0.0, 7.0], 1.0).choice("s", ["x", "y", "z", "u"]);
     assert_eq!(misses(&reward(builder, &["a", "s"]), 1, 1e-12, 40), 0);
 }
 
@@ -148,7 +149,8 @@ fn many_combinations_are_found_by_exchange() {
 
 #[test]
 fn what_is_required_is_kept_and_the_best_of_it_found() {
-    let builder = Problem::builder("required").action("a", [0.0, 2.0]).action("b", [0.0, 1.0]).action("c", [-1.0, 1.0]);
+    let builder =
+        Problem::builder("required").action("a", [0.0, 2.0]).action("b", [0.0, 1.0]).action("c", [-1.0, 1.0]);
     let problem = reward(
         builder.require("a + b <= 1.1").require("c <= 0.5 * a").require("b - c >= -0.3"),
         &["a", "b", "c"],

@@ -1,6 +1,6 @@
 //! Problems and interventions in words.
 
-use mcbo_core::{Action, Direction, Grid, Intervention, Noise, Problem, slot_name};
+use mcbo_core::{Action, Direction, Grid, Intervention, Noise, Problem, Trial, slot_name};
 
 use crate::number::{Format, plain, range};
 
@@ -212,6 +212,38 @@ pub fn intervention(levers: &[Lever], intervention: &Intervention) -> String {
     };
     let used: Vec<String> = levers.iter().filter_map(used).collect();
     if used.is_empty() { "nothing, only measure".into() } else { used.join(" ") }
+}
+
+/// `trial 3`, `trials 3 and 5`, `trials 3, 4 and 5`.
+pub fn trials(numbers: &[usize]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    match numbers.split_last() {
+        None => "no trial".into(),
+        Some((last, [])) => format!("trial {last}"),
+        Some((last, first)) => format!("trials {} and {last}", first.join(", ")),
+    }
+}
+
+/// Where what was really done differs from what was asked for: `base = 1.9 instead of 1.876`.
+pub fn done_instead(problem: &Problem, trial: &Trial) -> Vec<String> {
+    let Some(done) = &trial.done else { return Vec::new() };
+    let asked = &trial.suggestion.intervention;
+    let instead = |name: String, was: Option<f64>, is: f64| match was {
+        Some(was) if was == is => None,
+        Some(was) => Some(format!("{name} = {} instead of {}", plain(is), plain(was))),
+        None => Some(format!("{name} = {}, which was not asked for", plain(is))),
+    };
+    let mut found = Vec::new();
+    for (node, values) in &done.targets {
+        for (component, &is) in values.iter().enumerate() {
+            let was = asked.target(*node).map(|values| values[component]);
+            found.extend(instead(format!("do({})", slot_name(problem, *node, component)), was, is));
+        }
+    }
+    for ((action, &was), &is) in problem.actions().iter().zip(&asked.actions).zip(&done.actions) {
+        found.extend(instead(action.name.clone(), Some(was), is));
+    }
+    found
 }
 
 /// `1 trial`, `2 trials`.

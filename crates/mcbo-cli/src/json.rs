@@ -183,6 +183,9 @@ pub fn reward(problem: &Problem, trial: &Trial) -> Option<f64> {
 pub fn trial(problem: &Problem, trial: &Trial, error: Option<&str>) -> Value {
     let mut object = suggestion(problem, trial.number, &trial.suggestion);
     object.insert("state".into(), trial.state.name().into());
+    if let Some(done) = &trial.done {
+        object.insert("done".into(), intervention(problem, done));
+    }
     object.insert("values".into(), trial.values.as_ref().map_or(Value::Null, |v| values(problem, v)));
     object.insert("reward".into(), reward(problem, trial).into());
     if let Some(error) = error {
@@ -237,10 +240,10 @@ pub fn best(
     recommendation: Option<&Recommendation>,
 ) -> Value {
     best.map_or(Value::Null, |(trial, reward)| {
-        let forecast = recommendation.map(|r| r.expects(problem, &trial.suggestion.intervention));
+        let forecast = recommendation.map(|r| r.expects(problem, trial.intervention()));
         json!({
             "trial": trial.number,
-            "intervention": intervention(problem, &trial.suggestion.intervention),
+            "intervention": intervention(problem, trial.intervention()),
             "values": trial.values.as_ref().map(|v| values(problem, v)),
             "reward": reward,
             "predicted": forecast.map(|forecast| predicted(problem, &forecast)),

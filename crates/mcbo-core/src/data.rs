@@ -299,21 +299,25 @@ impl Data {
         Ok(())
     }
 
-    /// Puts other values in the place of an observation's, after checking them.
+    /// An observation that fits the problem, the values of hard targets filled in.
     ///
     /// # Errors
-    /// If they do not fit the problem; the data are as they were then.
-    pub(crate) fn replace(
-        &mut self,
-        problem: &Problem,
-        place: usize,
-        values: Vec<Option<f64>>,
-    ) -> Result<(), DataError> {
-        let intervention = self.observations[place].intervention.clone();
-        let mut checked = Self::new();
-        checked.push(problem, Observation { intervention, values })?;
-        self.observations[place] = checked.observations.remove(0);
-        Ok(())
+    /// If it does not fit.
+    pub(crate) fn checked(problem: &Problem, observation: Observation) -> Result<Observation, DataError> {
+        let mut alone = Self::new();
+        alone.push(problem, observation)?;
+        Ok(alone.observations.remove(0))
+    }
+
+    /// Puts an observation that was checked in the place of another one.
+    pub(crate) fn replace(&mut self, place: usize, observation: Observation) {
+        self.observations[place] = observation;
+    }
+
+    /// Takes a trial out.
+    pub(crate) fn remove(&mut self, place: usize) {
+        self.observations.remove(place);
+        self.numbers.remove(place);
     }
 
     /// The rows that train one component of a node: inputs (parents, then actions) and the value, in the user's units.

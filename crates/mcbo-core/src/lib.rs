@@ -34,9 +34,9 @@ pub use given::Given;
 pub use graph::{Graph, GraphError};
 pub use intervention::{Choice, Intervention};
 pub use network::{
-    Batch, FitError, Forecast, FormulaFault, Keeping, LeftOutRow, MechanismKind, ModelMemory, ModelSettings,
-    ModelWarning, Network, NodeSummary, NoiseSamples, Outlook, ParentScaling, Plan, PriorPreset, Suspicion,
-    Workspace, expected_reward, input_names, slot_name,
+    Batch, Doubt, Effect, Effects, FitError, Forecast, FormulaFault, Keeping, LeftOutRow, MechanismKind,
+    ModelMemory, ModelSettings, ModelWarning, Network, NodeSummary, NoiseSamples, Outlook, ParentScaling,
+    Plan, PriorPreset, Suspicion, Workspace, expected_reward, input_names, slot_name,
 };
 pub use noise::Noise;
 pub use optimism::Optimism;
@@ -52,5 +52,6 @@ pub use strategy::{
     StrategyOptions, StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{
-    ChangeError, Origin, Prediction, Study, StudyError, Trial, TrialState, default_initial, values_by_name,
+    ChangeError, Oddity, Origin, Prediction, Study, StudyError, Trial, TrialState, Why, default_initial,
+    values_by_name,
 };

@@ -1,8 +1,13 @@
 //! Ask and tell: the state of an optimisation, in memory.
 
+mod effects;
+mod mend;
+mod oddity;
 mod predict;
 mod resume;
+mod why;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
@@ -24,15 +29,18 @@ pub enum TrialState {
     Complete,
     /// Could not be run.
     Failed,
+    /// Taken out of the study; what was told of it stays on record, and it can be put back.
+    Voided,
 }
 
 impl TrialState {
-    /// The state in a word: `pending`, `complete` or `failed`.
+    /// The state in a word: `pending`, `complete`, `failed` or `voided`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Complete => "complete",
             Self::Failed => "failed",
+            Self::Voided => "voided",
         }
     }
 }
@@ -82,12 +90,23 @@ pub struct Trial {
     pub state: TrialState,
     /// What is to be done, and why. Trials that were added from outside have no predictions.
     pub suggestion: Suggestion,
+    /// What was really done, where that is something else.
+    pub done: Option<Intervention>,
     /// What was measured, once it is complete.
     pub values: Option<Vec<Option<f64>>>,
 }
 
+impl Trial {
+    /// What was done as far as it is known: what was told of it, else what was suggested. The model learns from this one.
+    pub fn intervention(&self) -> &Intervention {
+        self.done.as_ref().unwrap_or(&self.suggestion.intervention)
+    }
+}
+
+pub use oddity::Oddity;
 pub use predict::Prediction;
 pub use resume::ChangeError;
+pub use why::Why;
 
 /// Why a study refuses what it is told. The study is as it was then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -114,7 +133,7 @@ pub enum StudyError {
     },
     /// A value that was told before is told again, and differs.
     #[error(
-        "trial {number}: {node} is {stored} already and cannot become {told}; hint: what was told stays; add a row of its own for another measurement"
+        "trial {number}: {node} is {stored} already and cannot become {told}; hint: what was told stays until it is corrected; add a row of its own for another measurement"
     )]
     Conflict {
         /// The trial.
@@ -170,6 +189,8 @@ pub enum StudyError {
 /// ```
 #[derive(Clone)]
 pub struct Study {
+    /// What it is called, if not as its problem.
+    name: Option<Arc<str>>,
     problem: Arc<Problem>,
     strategy: Arc<dyn Strategy>,
     advisor: Mcbo,
@@ -178,6 +199,8 @@ pub struct Study {
     trials: Vec<Trial>,
     /// The place of every trial's observation in the data, once it has one; places grow with the trials.
     places: Vec<Option<usize>>,
+    /// The states that trials had before they were taken out.
+    voided: BTreeMap<usize, TrialState>,
     data: Data,
     memory: Memory,
 }
@@ -193,6 +216,7 @@ impl Study {
         let problem = problem.into();
         let initial = default_initial(&problem);
         Self {
+            name: None,
             problem,
             strategy,
             advisor: Mcbo::default(),
@@ -200,6 +224,7 @@ impl Study {
             initial,
             trials: Vec::new(),
             places: Vec::new(),
+            voided: BTreeMap::new(),
             data: Data::new(),
             memory: Memory::default(),
         }
@@ -208,6 +233,16 @@ impl Study {
     /// The same study with another number of trials before the strategy decides.
     pub fn initial(self, trials: usize) -> Self {
         Self { initial: trials, ..self }
+    }
+
+    /// The same study with a name of its own, for titles.
+    pub fn named(self, name: &str) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// What it is called: its own name, else that of its problem, which may be empty.
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.problem.name())
     }
 
     /// The same study with another model behind [`Self::recommend`].
@@ -269,7 +304,7 @@ impl Study {
             let mut values = trial.values.clone().unwrap_or_else(|| vec![None; self.problem.slots()]);
             // What was told was checked against it.
             let _ = trial.suggestion.given.fill(&self.problem, &mut values);
-            Observation { intervention: trial.suggestion.intervention.clone(), values }
+            Observation { intervention: trial.intervention().clone(), values }
         };
         self.trials.iter().filter(|trial| self.is_under_way(trial)).map(observation).collect()
     }
@@ -293,7 +328,7 @@ impl Study {
             .trials
             .iter()
             .filter(|trial| trial.state == TrialState::Failed)
-            .map(|trial| trial.suggestion.intervention.clone())
+            .map(|trial| trial.intervention().clone())
             .collect();
         let silent = self.trials.iter().filter(|trial| trial.state == TrialState::Pending).count();
         given.check(&self.problem)?;
@@ -347,13 +382,13 @@ impl Study {
     fn put_under_way(&mut self, Proposal { suggestion, memory }: Proposal) -> &Trial {
         self.memory = memory;
         let number = self.trials.len() + 1;
-        self.trials.push(Trial { number, state: TrialState::Pending, suggestion, values: None });
+        self.trials.push(Trial { number, state: TrialState::Pending, suggestion, done: None, values: None });
         self.places.push(None);
         &self.trials[number - 1]
     }
 
     /// Takes what a trial gave: the values at the places of [`Problem::slot`], `None` where not measured. A trial that was
-    /// marked as failed counts if it gave something after all.
+    /// marked as failed counts if it gave something after all; one that was taken out keeps its values and stays out.
     ///
     /// # Errors
     /// If there is no such trial, it has values already, or the values do not fit the problem.
@@ -367,19 +402,26 @@ impl Study {
                 self.trials[place].state = TrialState::Complete;
                 return Ok(());
             }
+            TrialState::Voided => return self.tell_voided(number, values),
             TrialState::Pending | TrialState::Failed => {}
         }
-        let Suggestion { intervention, given, .. } = &self.trials[place].suggestion;
-        let intervention = intervention.clone();
         if values.iter().any(Option::is_some) {
-            given.fill(&self.problem, &mut values)?;
+            self.trials[place].suggestion.given.fill(&self.problem, &mut values)?;
         }
+        self.count_in(number, values)?;
+        self.trials[place].state = TrialState::Complete;
+        Ok(())
+    }
+
+    /// Puts a trial with these values among the data.
+    fn count_in(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<(), DataError> {
+        let place = number - 1;
+        let intervention = self.trials[place].intervention().clone();
         // The data are in the order of the trials, however late one is told.
         let at = self.places[..place].iter().flatten().count();
         self.data.insert(&self.problem, at, number, Observation { intervention, values })?;
         self.places[place + 1..].iter_mut().flatten().for_each(|later| *later += 1);
         self.places[place] = Some(at);
-        self.trials[place].state = TrialState::Complete;
         self.trials[place].values = Some(self.data.observations()[at].values.clone());
         Ok(())
     }
@@ -401,7 +443,10 @@ impl Study {
     pub fn take(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<bool, StudyError> {
         match self.trial(number)?.state {
             TrialState::Complete => self.amend(number, &values),
-            TrialState::Pending | TrialState::Failed => self.tell(number, values).map(|()| true),
+            TrialState::Voided if self.trial(number)?.values.is_some() => self.amend(number, &values),
+            TrialState::Pending | TrialState::Failed | TrialState::Voided => {
+                self.tell(number, values).map(|()| true)
+            }
         }
     }
 
@@ -428,7 +473,7 @@ impl Study {
         self.data.insert(&self.problem, self.data.len(), number, observation.clone())?;
         let values = self.data.observations().last().map(|observation| observation.values.clone());
         let suggestion = Suggestion::new(Origin::Added.name(), observation.intervention);
-        self.trials.push(Trial { number, state: TrialState::Complete, suggestion, values });
+        self.trials.push(Trial { number, state: TrialState::Complete, suggestion, done: None, values });
         self.places.push(Some(self.data.len() - 1));
         Ok(())
     }
@@ -502,7 +547,8 @@ impl Study {
         let slot = self.problem.slot(self.problem.reward()).start;
         let reward =
             |trial: &Trial| trial.values.as_ref().and_then(|v| v[slot]).map(|v| self.problem.sign() * v);
-        let rewarded = || self.trials.iter().filter_map(|trial| reward(trial).map(|r| (trial, r)));
+        let counted = || self.trials.iter().filter(|trial| trial.state != TrialState::Voided);
+        let rewarded = || counted().filter_map(|trial| reward(trial).map(|r| (trial, r)));
         let keeps = |(trial, _): &(&Trial, f64)| {
             trial.values.as_ref().is_some_and(|values| keeps_limits(&self.problem, values))
         };
@@ -515,7 +561,7 @@ impl Study {
     pub fn spent(&self) -> f64 {
         let made =
             |trial: &&Trial| trial.state != TrialState::Pending && trial.suggestion.origin() != Origin::Added;
-        self.trials.iter().filter(made).map(|trial| self.problem.cost(&trial.suggestion.intervention)).sum()
+        self.trials.iter().filter(made).map(|trial| self.problem.cost(trial.intervention())).sum()
     }
 
     fn trial(&self, number: usize) -> Result<&Trial, StudyError> {

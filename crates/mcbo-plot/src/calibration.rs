@@ -63,7 +63,7 @@ pub fn calibration(study: &Study, network: &Network, node: usize) -> Option<Pict
     let name = &problem.nodes()[node].name;
     let sheet = Sheet {
         name: format!("calibration-{name}"),
-        title: titled(problem, &format!("{} foretold from the other trials", shorten(name))),
+        title: titled(study.name(), &format!("{} foretold from the other trials", shorten(name))),
         keys: vec![
             Key::new(Swatch::Line, MODEL, "share that central intervals hold"),
             Key::new(Swatch::Band, GREY, "95\u{a0}% band of a right model"),

@@ -210,6 +210,23 @@ impl Study {
         self.quickly(py, |backend| backend.tell(number, &values, worker.as_deref()))
     }
 
+    /// Puts values of a trial right.
+    fn correct(
+        &self,
+        py: Python<'_>,
+        number: usize,
+        values: &Bound<'_, PyAny>,
+        reason: &str,
+    ) -> PyResult<()> {
+        let values = named("the values", values)?;
+        self.quickly(py, |backend| backend.correct(number, &values, reason))
+    }
+
+    /// Takes trials out, or puts them back; which of them that is new of.
+    fn void(&self, py: Python<'_>, numbers: Vec<usize>, reason: &str, undo: bool) -> PyResult<Vec<usize>> {
+        self.quickly(py, |backend| backend.void(&numbers, reason, undo))
+    }
+
     /// Marks a trial as one that could not be run.
     fn fail(&self, py: Python<'_>, number: usize, reason: &str) -> PyResult<()> {
         self.quickly(py, |backend| backend.fail(number, reason))
@@ -266,11 +283,11 @@ impl Study {
         Self::list(py, &problem, &trials)
     }
 
-    /// Trials, those pending, complete and failed, and when the study began and changed last.
-    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize, usize, usize, i64, i64)> {
+    /// Trials, those pending, complete, failed and voided, and when the study began and changed last.
+    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize, usize, usize, usize, i64, i64)> {
         let counts = self.quickly(py, Backend::counts)?;
-        let crate::backend::Counts { trials, pending, complete, failed, created, changed } = counts;
-        Ok((trials, pending, complete, failed, created, changed))
+        let crate::backend::Counts { trials, pending, complete, failed, voided, created, changed } = counts;
+        Ok((trials, pending, complete, failed, voided, created, changed))
     }
 
     /// The problem in force, without its text.

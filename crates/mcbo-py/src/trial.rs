@@ -39,7 +39,11 @@ pub fn trial_dict<'py>(
     dict.set_item("worker", record.worker.as_deref())?;
     dict.set_item("asked", record.asked)?;
     dict.set_item("told", record.told)?;
-    dict.set_item("reason", record.reason.as_deref())?;
+    dict.set_item("corrected", record.corrected)?;
+    let why = record.voided.as_ref().map(|(_, why)| why.as_str());
+    dict.set_item("reason", why.filter(|why| !why.is_empty()).or(record.reason.as_deref()))?;
+    let done = trial.done.as_ref().map(|done| parts(py, problem, done)).transpose()?;
+    dict.set_item("done", done)?;
     dict.set_item("seconds", record.took_seconds)?;
     Ok(dict)
 }

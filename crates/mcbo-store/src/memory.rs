@@ -95,6 +95,35 @@ impl MemoryStudy {
         self.change(|change| change.tell(trial, values, worker))
     }
 
+    /// As [`StoredStudy::correct`](crate::StoredStudy::correct).
+    ///
+    /// # Errors
+    /// As there, but for the database.
+    pub fn correct(
+        &mut self,
+        trial: usize,
+        values: &[(&str, Vec<f64>)],
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        self.change(|change| change.correct(trial, values, reason))
+    }
+
+    /// As [`StoredStudy::void`](crate::StoredStudy::void).
+    ///
+    /// # Errors
+    /// If there is no such trial.
+    pub fn void(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.void(trials, reason))
+    }
+
+    /// As [`StoredStudy::restore`](crate::StoredStudy::restore).
+    ///
+    /// # Errors
+    /// If there is no such trial, or one does not fit the problem any more.
+    pub fn restore(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.restore(trials, reason))
+    }
+
     /// As [`StoredStudy::fail`](crate::StoredStudy::fail).
     ///
     /// # Errors

@@ -31,6 +31,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("corrections", flow::corrections),
     ("contexts", contexts::contexts),
     ("ranges", contexts::ranges),
+    ("voids", flow::voids),
     ("two_workers", workers::two_workers),
     ("leases", workers::leases),
     ("enqueued", workers::enqueued),

@@ -94,10 +94,14 @@ Examples:
   mcbo ask beer              the next experiment; asked again, the same until it is told
   mcbo ask beer --count 4    four experiments to do side by side
   mcbo ask beer --given quality=0.8    the experiment for what is known of a context
+  mcbo ask beer --why        all that can be said for it
   mcbo ask beer --json       one JSON object a line")]
 pub struct Ask {
     /// The study
     pub study: String,
+    /// Say all that can be said for it: what it promises, what is known of it, what it would teach, how it differs from the best
+    #[arg(long)]
+    pub why: bool,
     /// Experiments under way at once
     #[arg(long, value_name = "Q", default_value_t = 1, value_parser = count)]
     pub count: usize,
@@ -380,9 +384,15 @@ pub struct Delete {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcbo doctor
+  mcbo doctor                  is anything wrong with this set-up?
+  mcbo doctor beer             is the graph of this study right, by what was measured?
   mcbo doctor --storage postgresql://lab@server/mcbo")]
 pub struct Doctor {
+    /// A study whose graph, formulas and values are compared with its data
+    pub study: Option<String>,
+    /// Threads to compute with [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = threads, requires = "study")]
+    pub threads: Option<usize>,
     /// Print a JSON array instead of a list
     #[arg(long)]
     pub json: bool,

@@ -40,7 +40,7 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     }
     if skipped > 0 {
         console.note(&format!(
-            "skipped {} of trials that are pending or have failed",
+            "skipped {} of trials that are pending, have failed or were taken out",
             describe::count(skipped, "row")
         ));
     }
@@ -71,6 +71,8 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
             "{outside}; the model learns from that, and nothing outside is proposed or recommended"
         ));
     }
+    let before = state.trials().len() - added;
+    super::warn_of_odd(&state, |odd| odd.trials().last().is_some_and(|last| *last > before), &console);
     let all = study.status()?.complete;
     if all > MANY {
         console.warning(&format!(

@@ -87,8 +87,8 @@ impl<'a> Report<'a> {
     }
 
     fn write_trials(&self, out: &mut impl Write, width: usize, all: bool) -> io::Result<()> {
-        let trials: Vec<&Trial> =
-            self.study.trials().iter().filter(|trial| trial.state != TrialState::Pending).collect();
+        let over = |trial: &&Trial| matches!(trial.state, TrialState::Complete | TrialState::Failed);
+        let trials: Vec<&Trial> = self.study.trials().iter().filter(over).collect();
         let rounds = trials.iter().filter(|trial| is_round(trial)).count();
         let design = describe::count(trials.len() - rounds, "design trial");
         let title = format!("{}: {}", styled(BOLD, self.problem.name()), describe::objective(self.problem));
@@ -144,7 +144,7 @@ impl<'a> Report<'a> {
             last_shown = Some(index);
             let by = if is_round(trial) { round.to_string() } else { trial.suggestion.strategy.clone() };
             let mut row = vec![trial.number.to_string(), by];
-            let intervention = &trial.suggestion.intervention;
+            let intervention = trial.intervention();
             if wide {
                 row.extend(self.levers.iter().map(|l| l.shown(intervention).unwrap_or_else(|| "-".into())));
             } else {
@@ -187,7 +187,7 @@ impl<'a> Report<'a> {
         row("recommended".into(), None, expected);
         let mut text = self.about_recommendation(expected[0]);
         if let Some((trial, reward)) = self.study.best_trial()
-            && let Some(of_best) = self.expected(recommendation, &trial.suggestion.intervention)
+            && let Some(of_best) = self.expected(recommendation, trial.intervention())
         {
             row(format!("best (trial {})", trial.number), Some(reward), of_best);
             text.push(' ');
@@ -226,7 +226,7 @@ impl<'a> Report<'a> {
     ) -> String {
         let (number, gave, mean) = (trial.number, self.node_value(reward), self.node_value(of_best));
         let did = |intervention| describe::intervention(&self.levers, intervention);
-        if did(&trial.suggestion.intervention) == did(&recommendation.intervention) {
+        if did(trial.intervention()) == did(&recommendation.intervention) {
             return format!("Trial {number} did just that and gave {gave}.");
         }
         let mut text = if describe::is_noisy(self.problem) {

@@ -1,7 +1,9 @@
 //! The fitted system: one set of Gaussian processes per node, in the user's units at its border.
 
 mod causal;
+mod doctor;
 mod draws;
+mod effects;
 mod explain;
 mod fit;
 mod forecast;
@@ -25,7 +27,9 @@ use crate::data::OutsideRange;
 use crate::{Data, Expr, Given, Intervention, Noise, Observation, Problem};
 
 pub(crate) use causal::Causal;
+pub use doctor::Doubt;
 pub(crate) use draws::{Drawn, Draws};
+pub use effects::{Effect, Effects};
 pub use explain::{LeftOutRow, MechanismKind, input_names};
 pub use forecast::{Forecast, expected_reward};
 pub(crate) use forecast::{LOWER_QUANTILE, quantile};

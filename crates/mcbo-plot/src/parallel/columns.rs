@@ -16,7 +16,7 @@ pub(super) enum Source {
     Action(usize),
     /// A measured slot.
     Slot(usize),
-    /// The reward in the direction of improvement.
+    /// The reward, in the user's own sign.
     Reward,
 }
 
@@ -29,6 +29,8 @@ pub(super) struct Column {
     pub(super) range: Option<[f64; 2]>,
     /// The names of its values, if they have names.
     pub(super) names: Vec<String>,
+    /// Whether small values are at the top: of a reward that is to be small.
+    pub(super) flipped: bool,
 }
 
 /// Where a line meets an axis.
@@ -58,9 +60,7 @@ impl Source {
             }
             Self::Action(action) => Meeting::At(intervention.actions[action]),
             Self::Slot(slot) => measured(values[slot]),
-            Self::Reward => {
-                measured(values[problem.slot(problem.reward()).start].map(|value| problem.sign() * value))
-            }
+            Self::Reward => measured(values[problem.slot(problem.reward()).start]),
         }
     }
 
@@ -113,7 +113,8 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
             Source::Action(action) => problem.actions()[action].choices.clone(),
             _ => Vec::new(),
         };
-        Column { source, name, range, names }
+        let flipped = source == Source::Reward && problem.sign() < 0.0;
+        Column { source, name, range, names, flipped }
     };
     let mut columns: Vec<Column> = sources.into_iter().map(column).collect();
     if !lines.is_empty() {

@@ -118,7 +118,7 @@ def study(shown: Study) -> str:
     name = "study" if shown.name is None else f"study {shown.name}"
     head = (
         f"<p><b>{escape(name)}</b>: {escape(status.strategy)}, {status.complete} complete, {status.pending} pending, "
-        f"{status.failed} failed</p>"
+        f"{status.failed} failed{f', {status.voided} taken out' if status.voided else ''}</p>"
     )
     trials = shown.trials
     history = shown._raw.pictures(False)[0][2] if trials else ""

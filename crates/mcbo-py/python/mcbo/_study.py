@@ -15,10 +15,15 @@ from mcbo._problem import Problem
 from mcbo._trial import (
     Best,
     Certificate,
+    Doubt,
+    Effect,
+    Effects,
     Forecast,
     NodePrediction,
     Status,
+    Suspicion,
     Trial,
+    Why,
     keepings,
     moment,
     node_forecasts,
@@ -119,6 +124,9 @@ class Study:
 
         The first values make a trial complete; what is measured later can be told later. With ``state="failed"`` the
         trial could not be run; it is not proposed again, and counts if it gives something after all.
+
+        Actions and set nodes may be among the values: what was really done, where that differs from what was asked for.
+        The model learns from it; the trial's ``intervention`` stays what was asked for, and ``done`` is what was done.
         """
         number = _number(trial)
         if state == "failed":
@@ -129,6 +137,28 @@ class Study:
             self._raw.tell(number, values, worker)
         else:
             raise DataError(f"{state!r} is no state to tell; hint: complete or failed")
+
+    def correct(self, trial: Trial | int, values: Mapping[str, ValueLike | None], *, reason: str = "") -> None:
+        """Puts values right that were told wrong, of nodes or of what was really done.
+
+        From then on the study suggests what one would that had been told right at once and remembers the same. What was
+        never told is told, not corrected.
+        """
+        self._raw.correct(_number(trial), values, reason)
+        self._fitted = None
+
+    def void(
+        self, trials: Trial | int | Iterable[Trial | int], *, reason: str = "", undo: bool = False
+    ) -> list[int]:
+        """Takes trials, or rows that were added, out of the study, all of them or none; with ``undo`` puts them back.
+
+        The model does not learn from them any more, and those under way are not waited for. All that was told of them
+        stays on record. Says of which trials this is new.
+        """
+        several = [trials] if isinstance(trials, Trial) or not isinstance(trials, Iterable) else trials
+        changed = self._raw.void([_number(trial) for trial in several], reason, undo)
+        self._fitted = None
+        return changed
 
     def add_trials(self, rows: _table.Rows, columns: Sequence[str] | None = None) -> None:
         """Adds what was measured outside the study: all rows, or none if one does not fit.
@@ -279,6 +309,43 @@ class Study:
         found = [node_predictions(raw) for raw in model.outlooks(parts)]
         return found[0] if many is None else found
 
+    def suspicions(self) -> list[Suspicion]:
+        """Trials that do not fit: values far from all others, rows that the rest contradicts, surprises, runs of misses."""
+        return [Suspicion(*raw) for raw in self.model._raw.oddities()]
+
+    def doubts(self) -> list[Doubt]:
+        """What the data say against the graph, the formulas and single values, the weightiest first.
+
+        Models with and without an arrow are compared by their evidence; it is ``mcbo doctor STUDY`` of the command line.
+        """
+        return [Doubt(*raw) for raw in self.model._raw.doubts()]
+
+    def why(self, trial: Trial | int) -> Why:
+        """All that can be said for a trial: what it promises, what is known of it, what it would teach, how it differs from
+        the best known."""
+        raw = self.model._raw.why(_number(trial))
+        expected = None if raw["expected"] is None else Forecast(*raw["expected"])
+        return Why(**{**raw, "expected": expected, "teaches": dict(raw["teaches"])})
+
+    def effects(self) -> Effects:
+        """What matters: what every action and every arrow does to the reward about the recommended intervention, and which
+        nodes are to blame for what is not known of it. The model is the one behind :meth:`best`.
+
+        >>> import mcbo
+        >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a", "b"]}}, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
+        >>> study = mcbo.create_study(problem)
+        >>> rows = [{"a": a / 4, "b": b / 4, "y": a / 2} for a in range(5) for b in range(5)]
+        >>> study.add_trials(rows)
+        >>> list(study.effects().actions)
+        ['a', 'b']
+        """
+        actions, arrows, unknown = self.model._raw.effects()
+        return Effects(
+            actions={name: Effect(*numbers) for name, numbers in actions},
+            arrows={(start, end): Effect(*numbers) for start, end, numbers in arrows},
+            unknown=dict(unknown),
+        )
+
     @property
     def trials(self) -> list[Trial]:
         """All trials, in order."""
@@ -297,7 +364,7 @@ class Study:
     @property
     def status(self) -> Status:
         """Where the study stands."""
-        trials, pending, complete, failed, created, changed = self._raw.counts()
+        trials, pending, complete, failed, voided, created, changed = self._raw.counts()
         strategy, preset, beta, aim, seed, initial = self._raw.settings()
         return Status(
             name=self._name,
@@ -311,6 +378,7 @@ class Study:
             pending=pending,
             complete=complete,
             failed=failed,
+            voided=voided,
             created=moment(created),
             changed=moment(changed),
             spent=self._raw.spent(),

@@ -129,11 +129,15 @@ fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Res
             continue;
         }
         if *column == Column::State {
-            let states = [TrialState::Pending, TrialState::Complete, TrialState::Failed];
+            let states = [TrialState::Pending, TrialState::Complete, TrialState::Failed, TrialState::Voided];
             match states.into_iter().find(|state| state.name() == cell) {
                 Some(TrialState::Complete) => continue,
-                Some(TrialState::Pending | TrialState::Failed) => return Ok(None),
-                None => return Err(format!("state is {cell:?}; hint: it is complete, pending or failed")),
+                Some(TrialState::Pending | TrialState::Failed | TrialState::Voided) => return Ok(None),
+                None => {
+                    return Err(format!(
+                        "state is {cell:?}; hint: it is complete, pending, failed or voided"
+                    ));
+                }
             }
         }
         let number = || {

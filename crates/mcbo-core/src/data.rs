@@ -22,7 +22,7 @@ impl Observation {
 }
 
 /// Whether no value breaks a limit, of those that were measured.
-pub(crate) fn keeps_limits(problem: &Problem, values: &[Option<f64>]) -> bool {
+pub fn keeps_limits(problem: &Problem, values: &[Option<f64>]) -> bool {
     problem.limited().all(|node| {
         let limit = problem.nodes()[node].limit;
         let mut measured = values[problem.slot(node)].iter().flatten();

@@ -25,7 +25,9 @@ pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, Optimisti
 pub use mcbo_gp::processor;
 pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors, Sampling, Shape};
 
-pub use data::{Data, DataError, Observation, OutsideRange, check_done, check_intervention, check_ranges};
+pub use data::{
+    Data, DataError, Observation, OutsideRange, check_done, check_intervention, check_ranges, keeps_limits,
+};
 pub use decision::DecisionSpace;
 pub use expr::{Expr, ExprError, ExprErrorKind};
 pub use given::Given;

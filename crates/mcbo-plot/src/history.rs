@@ -1,11 +1,11 @@
 //! How a study went, trial by trial.
 
-use mcbo_core::{Forecast, Oddity, Origin, Problem, Recommendation, Study, Trial, TrialState};
+use mcbo_core::{Forecast, Oddity, Origin, Problem, Recommendation, Study, Trial, TrialState, keeps_limits};
 
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, shorten, span};
 use crate::page::{
-    ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, LIMIT, MODEL, ODD, Sheet, Swatch, bar, reward_name, titled,
+    ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, LIMIT, MODEL, ODD, Sheet, Swatch, bar, titled,
 };
 
 const WIDTH: f64 = 760.0;
@@ -43,6 +43,8 @@ struct Point {
     origin: Origin,
     state: TrialState,
     reward: Option<f64>,
+    /// Whether no measurement broke a limit.
+    keeps: bool,
     /// Lower end, mean and upper end of what was expected.
     expected: Option<[f64; 3]>,
     /// Whether it does not fit the rest.
@@ -65,6 +67,7 @@ fn points(study: &Study, recommendation: Option<&Recommendation>) -> Vec<Point> 
         origin: trial.suggestion.origin(),
         state: trial.state,
         reward: trial.values.as_ref().and_then(|values| values[slot]),
+        keeps: trial.values.as_ref().is_some_and(|values| keeps_limits(problem, values)),
         expected: expectation(problem, &trial.suggestion.predicted),
         odd: odd.contains(&trial.number),
     };
@@ -79,7 +82,7 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
     let points = points(study, recommendation);
     let advice = recommendation.and_then(|advice| expectation(problem, &advice.predicted));
     let axes = axes(&points, advice);
-    let (name, node) = (reward_name(problem), shorten(&problem.nodes()[problem.reward()].name));
+    let name = shorten(&problem.nodes()[problem.reward()].name);
     let mut canvas = Canvas::default();
     let bottom = axes.corner[1] + axes.size[1];
     axes.horizontal_grid(&mut canvas, 5);
@@ -107,7 +110,7 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
     }
     Sheet {
         name: "history".into(),
-        title: titled(study.name(), &format!("{node} of {}", counted(study.trials().len(), "trial"))),
+        title: titled(study.name(), &format!("{name} of {}", counted(study.trials().len(), "trial"))),
         keys: keys(&points, advice)
             .into_iter()
             .chain(limit.map(|_| Key::new(Swatch::Line, LIMIT, "limit")))
@@ -154,7 +157,8 @@ fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point], sign: f64) {
     canvas.close_group();
     let mut best: Option<f64> = None;
     let mut steps: Vec<[f64; 2]> = Vec::new();
-    for (number, reward) in points.iter().filter_map(|point| Some((point.number, point.reward?))) {
+    let kept = points.iter().filter(|point| point.keeps);
+    for (number, reward) in kept.filter_map(|point| Some((point.number, point.reward?))) {
         let better = |best: f64| if sign * reward > sign * best { reward } else { best };
         let next = best.map_or(reward, better);
         if let Some(best) = best {
@@ -273,6 +277,7 @@ mod tests {
             origin: Origin::Strategy,
             state: TrialState::Complete,
             reward: Some(reward),
+            keeps: true,
             expected,
             odd: false,
         };

@@ -160,7 +160,7 @@ pub(crate) fn inputs(problem: &Problem, node: usize) -> Vec<String> {
 /// How a limit is drawn.
 pub(crate) const LIMIT: Style = Style { dash: "5 3", width: 1.2, ..Style::new("p-limit", "#b00020") };
 
-/// The reward's node, with its unit, in the user's own sign.
+/// The reward, in its own units.
 pub(crate) fn reward_name(problem: &Problem) -> String {
     let node = &problem.nodes()[problem.reward()];
     with_unit(shorten(&node.name), node.unit.as_deref())

@@ -93,8 +93,8 @@ pub struct Studies {
 Examples:
   mcbo ask beer              the next experiment; asked again, the same until it is told
   mcbo ask beer --count 4    four experiments to do side by side
-  mcbo ask beer --why        all that can be said for it
   mcbo ask beer --given quality=0.8    the experiment for what is known of a context
+  mcbo ask beer --why        all that can be said for it
   mcbo ask beer --json       one JSON object a line")]
 pub struct Ask {
     /// The study

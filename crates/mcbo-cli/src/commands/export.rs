@@ -15,10 +15,10 @@ use crate::{json, store, timestamp};
 pub const ABOUT: [&str; 8] = ["trial", "state", "strategy", "worker", "asked", "told", "corrected", "reason"];
 /// The column of the reward, in the direction of improvement.
 pub const REWARD: &str = "reward";
-/// Begins the name of a column with what was suggested, where something else was done.
-const SUGGESTED: &str = "#suggested(";
 /// The column of what a trial costs, where the problem says it.
 pub const COST: &str = "cost";
+/// Begins the name of a column with what was suggested, where something else was done.
+const SUGGESTED: &str = "#suggested(";
 /// Stands before the names of columns that `mcbo add` is not to read.
 pub const ASIDE: char = '#';
 
@@ -111,7 +111,11 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
         row.extend(
             settable.iter().map(|&(node, component)| number(intervention.target(node).map(|v| v[component]))),
         );
-        row.extend(intervention.actions.iter().map(|&value| number(Some(value))));
+        let done = problem.actions().iter().zip(&intervention.actions);
+        row.extend(done.map(|(action, &value)| match action.choice(value) {
+            Some(name) => name.to_owned(),
+            None => number(Some(value)),
+        }));
         // What was given is known before anything is told.
         let mut values = trial.values.clone().unwrap_or_else(|| vec![None; problem.slots()]);
         for (node, given) in trial.suggestion.given.iter() {

@@ -48,7 +48,7 @@ pub fn reason(study: &Study, suggestion: &Suggestion) -> String {
             format.show(gain)
         )),
         (Some(gain), None) if by_mcbo && gain > 0.0 && problem.has_costs() => {
-            text.push_str(" here. It is chosen for what it is expected to gain for what it costs.");
+            text.push_str(" here. Trying it is expected to gain the most for what it costs.");
         }
         (Some(gain), None) if by_mcbo && gain > 0.0 => text.push_str(&format!(
             " here. Trying it is expected to better what would be recommended now by {} on average.",
@@ -100,10 +100,9 @@ pub fn sentences(study: &Study, why: &Why) -> Vec<String> {
         Some((trial, apart)) if apart < SAME => {
             format!("Known of it: trial {trial} was much the same, so this one is a repetition.")
         }
-        Some((trial, apart)) => format!(
-            "Known of it: the most similar is trial {trial}, {:.1} % of a range away.",
-            100.0 * apart
-        ),
+        Some((trial, apart)) => {
+            format!("Known of it: the most similar is trial {trial}, {:.1} % of a range away.", 100.0 * apart)
+        }
     });
     let name = |node: usize| problem.nodes()[node].name.clone();
     let teaches: Vec<String> = why

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use mcbo_core::{
     Certificate, Intervention, NodeSummary, Problem, Recommendation, Study, Trial, TrialState,
-    expected_reward,
+    expected_reward, keeps_limits,
 };
 
 use super::runner::is_round;
@@ -131,7 +131,9 @@ impl<'a> Report<'a> {
         let (mut best, mut round, mut last_shown) = (None, 0, None);
         for (index, trial) in trials.iter().enumerate() {
             let reward = json::reward(self.problem, trial);
-            best = reward.into_iter().chain(best).reduce(f64::max);
+            // What broke a limit is not the best, as long as anything did not.
+            let keeps = trial.values.as_ref().is_some_and(|values| keeps_limits(self.problem, values));
+            best = reward.filter(|_| keeps).into_iter().chain(best).reduce(f64::max);
             round += usize::from(is_round(trial));
             if !shown.contains(&index) {
                 continue;
@@ -234,6 +236,15 @@ impl<'a> Report<'a> {
         } else {
             format!("Trial {number} gave {gave}.")
         };
+        let keeping = recommendation.network.keeping(self.problem, &trial.suggestion.intervention);
+        if let Some(broken) = keeping.iter().find(|keeping| !keeping.is_probable()) {
+            text.push_str(&format!(
+                " It is not what is recommended because it keeps the limit of {} with a probability of {} only.",
+                broken.name,
+                rough(broken.probability)
+            ));
+            return text;
+        }
         // Less than a tenth of the bounds is no difference worth a word.
         if of_best > expected + 0.1 * (upper - lower).abs() {
             text.push_str(&format!(

@@ -13,9 +13,7 @@ use super::log_improvement::tail_fraction;
 
 /// Draws of the mechanisms, and realisations of the noise for each.
 const DRAWS: usize = 16;
-const SAMPLES: usize = 4;
-/// Log-odds that a limit is to be kept by more than what is wanted: a search that ends at the edge is on the right side of it.
-const MARGIN: f64 = 0.1;
+const SAMPLES: usize = 8;
 /// Log-odds below which the price grows with their square.
 const ROUND: f64 = 0.2;
 /// A node without noise keeps its limit or not. Its deviation counts as this share of its scale, so that there is a slope.
@@ -26,6 +24,9 @@ const SMALLEST: f64 = 0.02;
 pub(crate) struct Price {
     /// What one unit of missing log-odds costs, in units of the reward.
     pub weight: f64,
+    /// Log-odds that a limit is to be kept by more than what is wanted: a search that ends at the edge is on the right side of it,
+    /// although it looks at few draws.
+    pub margin: f64,
     /// Whether the luckier half of the systems counts, or all of them.
     pub plausible: bool,
 }
@@ -102,7 +103,7 @@ impl<'a> Limited<'a> {
                 }
             };
             let parts = (0..declared.dim).map(part).collect::<Option<Vec<Part>>>()?;
-            let wanted = (limit.probability / (1.0 - limit.probability)).ln() + MARGIN;
+            let wanted = (limit.probability / (1.0 - limit.probability)).ln() + price.margin;
             Some(Watched { limit, parts, wanted })
         };
         Self {
@@ -350,7 +351,7 @@ mod tests {
             for choice in problem.choices().expect("few choices") {
                 for plausible in [false, true] {
                     let inner = Box::new(SharedOptimism::new(&problem, &network, choice, 0.7, 4, 3));
-                    let price = Price { weight: 0.6, plausible };
+                    let price = Price { weight: 0.6, margin: 0.1, plausible };
                     let limited = Limited::new(inner, &problem, &network, choice, price, 3);
                     assert_eq!(limited.limits.len(), 3);
                     check_gradients(&limited, 3);
@@ -368,7 +369,7 @@ mod tests {
             Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
         let choice = Choice { targets: vec![], actions: vec![0, 1] };
         let inner = || Box::new(SharedOptimism::new(&problem, &network, &choice, 0.7, 4, 3));
-        let price = Price { weight: 1.0, plausible: false };
+        let price = Price { weight: 1.0, margin: 0.1, plausible: false };
         let limited = Limited::new(inner(), &problem, &network, &choice, price, 3);
         let mut paid = 0;
         for (a, b) in [(0.25, 1.0), (0.3, 1.0), (0.35, 0.9), (0.6, 0.8), (0.9, 0.2)] {
@@ -382,7 +383,7 @@ mod tests {
             let exact: f64 = network
                 .keeping(&problem, &intervention)
                 .iter()
-                .map(|k| hinge(odds(k.wanted) + MARGIN - odds(k.probability.clamp(1e-9, 1.0 - 1e-9))).0)
+                .map(|k| hinge(odds(k.wanted) + 0.1 - odds(k.probability.clamp(1e-9, 1.0 - 1e-9))).0)
                 .sum();
             let found = without[0] - with[0];
             // Few draws against many: probabilities far out differ by a part of themselves.

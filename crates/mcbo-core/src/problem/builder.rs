@@ -3,7 +3,7 @@
 mod marks;
 
 use super::draft::{At, Draft, DraftAction, DraftNode, DraftRanges, DraftValue, Field, Formulas};
-use super::{Aim, Components, Noise, Problem, ProblemErrors, check};
+use super::{Action, Aim, Components, Noise, Problem, ProblemErrors, check};
 
 /// A problem in the making; see [`Problem::builder`].
 #[derive(Debug, Clone)]
@@ -74,6 +74,27 @@ impl ProblemBuilder {
         let (name, choices) = (name.into().into(), given(names(choices)));
         let neutral = given(DraftValue::Name(neutral.into()));
         self.draft.actions.push(DraftAction { name, choices, neutral, ..DraftAction::default() });
+        self
+    }
+
+    /// Adds an action with everything that one of another problem has.
+    #[must_use]
+    pub fn action_like(mut self, action: &Action) -> Self {
+        let step = action.grid.map(|grid| given(grid.step())).unwrap_or_default();
+        let neutral = action.choice(action.neutral).map(|name| DraftValue::Name(name.to_owned()));
+        let neutral = given(neutral.unwrap_or(DraftValue::Number(action.neutral)));
+        let name = action.name.clone().into();
+        self.draft.actions.push(match action.is_choice() {
+            true => DraftAction {
+                name,
+                neutral,
+                choices: given(names(&action.choices)),
+                ..DraftAction::default()
+            },
+            false => {
+                DraftAction { name, neutral, step, range: given(action.range), ..DraftAction::default() }
+            }
+        });
         self
     }
 

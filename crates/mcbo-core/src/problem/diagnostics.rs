@@ -299,6 +299,12 @@ pub enum ProblemError {
         /// The node.
         node: String,
     },
+    /// A node with choices, which only actions have.
+    #[error("node `{node}` has `choices`, but only actions can be one of several names")]
+    ChoicesOfNode {
+        /// The node.
+        node: String,
+    },
     /// An action with choices and a key that numbers have.
     #[error("action `{action}` has both `choices` and a `{key}`")]
     WithChoices {
@@ -502,6 +508,9 @@ impl ProblemError {
             }
             Self::BadStep { .. } => "write the distance from one value to the next, or leave it out".to_owned(),
             Self::StepWithoutDo { node } => format!("add `do = [LOW, HIGH]` to node `{node}`, or remove `step`"),
+            Self::ChoicesOfNode { node } => {
+                format!("make it an action: a table `[actions.{node}]` with `choices`, listed under `actions` of the nodes that read it")
+            }
             Self::WithChoices { key, .. } => format!("choices have names and no numbers; remove `{key}` or `choices`"),
             Self::TooFewChoices { .. } => "name at least two, as in `choices = [\"wild\", \"mutant\"]`".to_owned(),
             Self::BadChoice { .. } => {

@@ -192,6 +192,10 @@ impl Reader<'_> {
                 "context" => node.context = self.field(value, |reader| reader.boolean(&what, value)),
                 "limit" => node.limit = self.field(value, |reader| reader.limit(&what, value)),
                 "cost" => node.cost = self.field(value, |reader| reader.cost(&what, value)),
+                "choices" => {
+                    let error = ProblemError::ChoicesOfNode { node: node.name.value.clone() };
+                    self.errors.push(Diagnostic { error, span: Some(key.span()) });
+                }
                 unknown => match self.unknown_key(unknown, key.span(), &place, NODE) {
                     Some("parents" | "actions") => node.inputs_broken = true,
                     Some("dim") => node.dim = Field::Broken,

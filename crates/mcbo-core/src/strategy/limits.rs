@@ -9,10 +9,10 @@ use crate::{Choice, Data, Intervention, Problem};
 
 use super::{Context, Warning};
 
-/// What missing log-odds of keeping a limit cost first, in standard deviations of the rewards, and how much more if nothing that
-/// keeps it is found.
-const PRICE: f64 = 3.0;
-const DEARER: [f64; 3] = [1.0, 10.0, 100.0];
+/// What missing log-odds of keeping a limit cost, in standard deviations of the rewards, and the log-odds that are asked for beyond what
+/// is wanted; then more of both, if nothing that keeps it is found.
+pub(super) const FIRST: (f64, f64) = (3.0, 0.1);
+const PRICES: [(f64, f64); 3] = [FIRST, (30.0, 0.4), (300.0, 1.5)];
 /// Places of a search that are looked at exactly.
 const LOOKED_AT: usize = 16;
 
@@ -27,11 +27,17 @@ pub(super) struct Guard<'a> {
 }
 
 impl<'a> Guard<'a> {
-    /// A guard that asks so much for missing log-odds; of what is plausible, or of what is probable.
-    pub fn new(context: &Context<'a>, network: &'a Network, plausible: bool, dearer: f64, seed: u64) -> Self {
+    /// A guard that asks a price for missing log-odds, with a margin; of what is plausible, or of what is probable.
+    pub fn new(
+        context: &Context<'a>,
+        network: &'a Network,
+        plausible: bool,
+        (price, margin): (f64, f64),
+        seed: u64,
+    ) -> Self {
         let problem = context.problem;
-        let weight = || PRICE * dearer * spread(problem, context.data);
-        let price = problem.has_limits().then(|| Price { weight: weight(), plausible });
+        let weight = || price * spread(problem, context.data);
+        let price = problem.has_limits().then(|| Price { weight: weight(), margin, plausible });
         Self { problem, network, price, seed }
     }
 
@@ -73,8 +79,8 @@ pub(super) fn within<'a>(
     search: impl Fn(Guard<'a>) -> Vec<Candidate>,
 ) -> Vec<Candidate> {
     let mut all: Vec<(f64, Candidate)> = Vec::new();
-    for dearer in DEARER {
-        let found = search(Guard::new(context, network, plausible, dearer, seed));
+    for price in PRICES {
+        let found = search(Guard::new(context, network, plausible, price, seed));
         if !context.problem.has_limits() {
             return found;
         }

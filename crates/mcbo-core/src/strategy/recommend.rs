@@ -174,7 +174,7 @@ fn advise(
         .par_iter()
         .take(REFINED)
         .map(|(_, (choice, start))| {
-            let guard = Guard::new(context, &network, false, 1.0, seed);
+            let guard = Guard::new(context, &network, false, limits::FIRST, seed);
             let intervention = refined(problem, &network, guard, criterion, choice, start, seed);
             (worth(&intervention), intervention)
         })

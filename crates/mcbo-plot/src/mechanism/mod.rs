@@ -62,12 +62,16 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
     let components = slices.rows.len().min(COMPONENTS);
     let ranges: Vec<[f64; 2]> = (0..components)
         .map(|component| {
-            let curves = shown.iter().map(|&input| curves[input][component].as_slice());
-            let range = range(&slices.rows[component], curves, noise[component].deviation());
+            let noise = noise[component].deviation();
+            let along = shown.iter().map(|&input| curves[input][component].as_slice());
+            let range = range(&slices.rows[component], along, noise);
             // A limit that is not far off is shown.
             let level =
                 limit.map(|limit| limit.level.clamp(2.0 * range[0] - range[1], 2.0 * range[1] - range[0]));
-            span(range.into_iter().chain(level), 0.0)
+            match level {
+                Some(level) => span(range.into_iter().chain([level]), 0.0),
+                None => range,
+            }
         })
         .collect();
     let left = ranges.iter().map(|range| Axes::label_room(*range, 4)).fold(0.0, f64::max) + 20.0;
@@ -91,6 +95,7 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
                 &mut canvas,
                 &axes,
                 &labels[input],
+                &slices.names[input],
                 (column == 0).then(|| measured(problem, node, component)),
             );
             canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
@@ -201,10 +206,13 @@ fn draw_rows(canvas: &mut Canvas, axes: &Axes, slices: &Slices, component: usize
     canvas.close_group();
 }
 
-fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, output: Option<String>) {
+fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, named: &[String], output: Option<String>) {
     let ([left, top], [width, height]) = (axes.corner, axes.size);
     axes.horizontal_lines(canvas, 4, output.is_some());
-    axes.ticks(canvas, 4);
+    match named {
+        [] => axes.ticks(canvas, 4),
+        named => axes.named_ticks(canvas, named),
+    }
     canvas.text([left + width / 2.0, top + height + 30.0], Anchor::Middle, 11.0, &shorten(input));
     if let Some(output) = output {
         let x = left - Axes::label_room(axes.y, 4) - 8.0;
@@ -254,12 +262,21 @@ fn caption(
     if names.len() > 1 {
         let held: Vec<String> = names
             .iter()
-            .zip(&slices.held)
-            .map(|(name, value)| format!("{name}\u{a0}=\u{a0}{}", short(*value)))
+            .zip(slices.held.iter().zip(&slices.names))
+            .map(|(name, (value, named))| {
+                let shown = named.get(*value as usize).cloned().unwrap_or_else(|| short(*value));
+                format!("{name}\u{a0}=\u{a0}{shown}")
+            })
             .collect();
+        let commonest =
+            if slices.names.iter().all(Vec::is_empty) { "" } else { ", choices at the commonest," };
         text.push_str(&format!(
             "Each panel moves one input and holds the others {}: {}. Points are trials with their own values of all inputs; the fainter, the further these are from the held ones. ",
-            if about { "where the recommended intervention is expected to put them" } else { "at their medians in the data" },
+            if about {
+                "where the recommended intervention is expected to put them".to_owned()
+            } else {
+                format!("at their medians{commonest} in the data")
+            },
             held.join(", ")
         ));
     }

@@ -44,6 +44,20 @@ class Prediction(NamedTuple):
 NodePrediction = Union[Prediction, list[Prediction]]
 
 
+class Keeping(NamedTuple):
+    """How probable it is that a single outcome keeps the limit of a node."""
+
+    #: By its noise and by what is not known of the mechanisms.
+    probability: float
+    #: The probability that is wanted.
+    wanted: float
+
+
+def keepings(raw: Mapping[str, Any]) -> dict[str, Keeping]:
+    """Limits by node from tuples."""
+    return {name: Keeping(*chance) for name, chance in raw.items()}
+
+
 class Suspicion(NamedTuple):
     """Trials that do not fit, and why."""
 
@@ -105,18 +119,6 @@ class Effects:
     arrows: Mapping[tuple[str, str], Effect]
     #: The share of what is not known of the expected reward that each node is to blame for.
     unknown: Mapping[str, float]
-class Keeping(NamedTuple):
-    """How probable it is that a single outcome keeps the limit of a node."""
-
-    #: By its noise and by what is not known of the mechanisms.
-    probability: float
-    #: The probability that is wanted.
-    wanted: float
-
-
-def keepings(raw: Mapping[str, Any]) -> dict[str, Keeping]:
-    """Limits by node from tuples."""
-    return {name: Keeping(*chance) for name, chance in raw.items()}
 
 
 @dataclass(frozen=True)
@@ -167,8 +169,8 @@ class Trial:
     cost: float | None = None
 
     @property
-    def actions(self) -> Mapping[str, float]:
-        """The values of the actions."""
+    def actions(self) -> Mapping[str, Any]:
+        """The values of the actions: numbers, and names of choices."""
         return self.intervention.actions
 
     @property
@@ -182,7 +184,7 @@ class Trial:
         return self.intervention.targets
 
     @property
-    def params(self) -> dict[str, float]:
+    def params(self) -> dict[str, Any]:
         """Everything that is to be done by one name each; set nodes as ``do(node)``."""
         return self.intervention.flat()
 
@@ -258,8 +260,8 @@ class Best:
     cost: float | None = None
 
     @property
-    def actions(self) -> Mapping[str, float]:
-        """The values of the actions."""
+    def actions(self) -> Mapping[str, Any]:
+        """The values of the actions: numbers, and names of choices."""
         return self.intervention.actions
 
     @property

@@ -192,7 +192,9 @@ fn there_is_always_a_way_on() {
     study.restore(number).unwrap();
     assert_eq!(study.trials()[number - 1].state, TrialState::Failed);
     // What was taken out does not keep a problem from changing, and comes back only if it fits.
-    let text = |set: &str| format!("maximize = \"y\"\n[nodes.x]\n{set}[nodes.y]\nparents = [\"x\"]\n[nodes.z]\ndo = [0, 1]\n");
+    let text = |set: &str| {
+        format!("maximize = \"y\"\n[nodes.x]\n{set}[nodes.y]\nparents = [\"x\"]\n[nodes.z]\ndo = [0, 1]\n")
+    };
     let with = |set: &str| Problem::from_toml(&text(set)).unwrap();
     let mut study = Study::new(with("do = [0, 1]\n"), 1);
     study.enqueue(Intervention { targets: vec![(0, vec![0.5])], actions: Vec::new() }).unwrap();

@@ -76,13 +76,13 @@ fn keys() {
     replaced(
         "neutral",
         "zero",
-        &["18: [zero] unknown key `zero` in action `a1` | known here: range, neutral"],
+        &["18: [zero] unknown key `zero` in action `a1` | known here: range, neutral, step, choices"],
     );
     replaced(
         "max_interventions",
         "limit",
         &[
-            "21: [limit] unknown key `limit` in `constraints` | known here: max_interventions, sets, possibly_optimal",
+            "21: [limit] unknown key `limit` in `constraints` | known here: max_interventions, sets, possibly_optimal, require",
         ],
     );
     replaced(

@@ -10,7 +10,7 @@ use std::fs;
 use source::{behind_closing, code_only, files, folder, without_tests};
 
 /// Every module uses those before it, never one behind it. `ARCHITECTURE.md` says what each of them is.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
     "graph",
     "quasi",
     "noise",
@@ -19,6 +19,7 @@ const ORDER: [&str; 14] = [
     "problem",
     "decision",
     "data",
+    "given",
     "optimism",
     "network",
     "acquisition",

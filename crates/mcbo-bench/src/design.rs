@@ -124,7 +124,14 @@ pub(crate) fn allowed(problem: &Problem, intervention: Intervention) -> Interven
 /// A random choice with random values.
 fn anywhere(problem: &Problem, rng: &mut dyn Rng) -> Intervention {
     let (data, memory) = (Data::new(), Memory::default());
-    let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
+    let context = Context {
+        problem,
+        data: &data,
+        pending: &[],
+        failed: &[],
+        memory: &memory,
+        given: mcbo_core::Given::NONE,
+    };
     // Random strategies never fail.
     Random
         .suggest(&context, rng)

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use mcbo_core::{
-    Context, Data, DataError, Intervention, Memory, Observation, Problem, Strategy, SuggestError,
+    Context, Data, DataError, Given, Intervention, Memory, Observation, Problem, Strategy, SuggestError,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -38,6 +38,12 @@ pub struct Round {
     pub beta: Option<f64>,
     /// How long the strategy took to choose.
     pub suggest_seconds: f64,
+    /// What the choice costs, where the problem says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// What was known of the contexts; the expected reward is of trials in which it is so.
+    #[serde(default, skip_serializing_if = "Given::is_empty")]
+    pub given: Given,
 }
 
 /// What a strategy would settle for after the last round.
@@ -49,6 +55,9 @@ pub struct Recommended {
     pub expected_reward: f64,
     /// How long the strategy took to find it.
     pub seconds: f64,
+    /// How probable it is that each limit is kept, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<(String, f64)>,
 }
 
 /// One run of a strategy on a task.
@@ -118,6 +127,9 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / f64::from(count)
 }
 
+/// Contexts that a recommended policy is scored in.
+const POLICY: usize = 8;
+
 /// What a generator is for; each purpose and round has its own stream.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
@@ -183,7 +195,10 @@ pub fn run_told(
     let mut memory = Memory::default();
     let mut records = Vec::with_capacity(rounds);
     for round in 1..=rounds {
-        let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
+        // The design is drawn in round 0: the same streams of later rounds draw contexts.
+        let given = task.contexts(&mut generator(task, seed, Purpose::Design, round));
+        let context =
+            Context { problem, data: &data, pending: &[], failed: &[], memory: &memory, given: &given };
         let mut rng = generator(task, seed, Purpose::Strategy, round);
         let started = Instant::now();
         let proposal = strategy.suggest(&context, &mut rng).map_err(failed(round))?;
@@ -191,10 +206,11 @@ pub fn run_told(
         let suggestion = proposal.suggestion;
         let intervention = suggestion.intervention;
         mcbo_core::check_intervention(problem, &intervention).map_err(wrong(round))?;
-        let expected_reward = task.expected_reward(&intervention);
+        let known = Task::knowing(&intervention, &given);
+        let expected_reward = task.expected_reward(&known);
         total += expected_reward;
         best = best.max(expected_reward);
-        let values = task.sample(&intervention, &mut generator(task, seed, Purpose::Noise, round));
+        let values = task.sample(&known, &mut generator(task, seed, Purpose::Noise, round));
         let values = values.into_iter().map(Some).collect();
         let mut observation = Observation { intervention: intervention.clone(), values };
         tell(problem, feedback, expected_reward, &mut observation);
@@ -202,21 +218,35 @@ pub fn run_told(
         memory = proposal.memory;
         records.push(Round {
             round,
-            intervention,
             expected_reward,
             average_reward: total / (initial.len() + round) as f64,
             best_reward: best,
+            cost: problem.has_costs().then(|| problem.cost(&intervention)),
+            intervention,
             beta: suggestion.beta,
             suggest_seconds,
+            given,
         });
     }
-    let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory };
     let started = Instant::now();
-    let intervention = strategy
-        .recommended(&context, &mut generator(task, seed, Purpose::Recommendation, 0))
-        .map_err(failed(rounds))?;
+    let recommend = |given: &Given| -> Result<(Intervention, f64), BenchError> {
+        let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory, given };
+        let intervention = strategy
+            .recommended(&context, &mut generator(task, seed, Purpose::Recommendation, 0))
+            .map_err(failed(rounds))?;
+        mcbo_core::check_intervention(problem, &intervention).map_err(wrong(rounds))?;
+        let reward = task.expected_reward(&Task::knowing(&intervention, given));
+        Ok((intervention, reward))
+    };
+    // With contexts what is recommended is a policy, and its reward the mean over some of them.
+    let mut contexts = generator(task, seed, Purpose::Recommendation, 1);
+    let count = if problem.contexts().next().is_some() { POLICY } else { 1 };
+    let advised: Vec<(Intervention, f64)> =
+        (0..count).map(|_| recommend(&task.contexts(&mut contexts))).collect::<Result<_, _>>()?;
     let seconds = started.elapsed().as_secs_f64();
-    mcbo_core::check_intervention(problem, &intervention).map_err(wrong(rounds))?;
+    let expected_reward = mean(advised.iter().map(|(_, reward)| *reward));
+    let intervention =
+        advised.into_iter().next().map_or_else(|| problem.neutral_intervention(), |first| first.0);
     Ok(RunResult {
         task: task.name().into(),
         method: strategy.name().into(),
@@ -225,7 +255,8 @@ pub fn run_told(
         initial,
         rounds: records,
         recommended: Recommended {
-            expected_reward: task.expected_reward(&intervention),
+            expected_reward,
+            limits: task.keeping(&intervention),
             intervention,
             seconds,
         },

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use mcbo_core::{Intervention, Noise, Observation, Problem, Simulator};
+use mcbo_core::{Given, Intervention, Noise, Observation, Problem, Simulator};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::design::{self, Design};
 use crate::error::BenchError;
 use crate::expectation::{Expectation, NoiseTable, noiseless, quadrature};
-use crate::registry::{ENTRIES, Entry, KINDS};
+use crate::registry::{ENTRIES, Entry, KINDS, PRACTICE};
 use crate::{hidden, optimum, protocol, scm};
 
 /// How an experiment comes out.
@@ -60,19 +60,24 @@ impl Task {
         ENTRIES.iter().map(|entry| entry.name)
     }
 
+    /// The names of tasks with contexts, limits and costs.
+    pub fn practice_names() -> impl Iterator<Item = &'static str> {
+        PRACTICE.iter().map(|entry| entry.name)
+    }
+
     /// The names of tasks of other kinds: with steps, choices and requirements.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         KINDS.iter().map(|entry| entry.name)
     }
 
-    /// A task of the paper, one of [`Self::kinds`], or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`, with 20 or 50 nodes
+    /// A task of the paper, one of [`Self::practice_names`] or [`Self::kinds`], or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`, with 20 or 50 nodes
     /// as in `scm20-soft-K`, or with mechanisms of a form: `scm-additive-K`, `scm-scaled-K`, `scm-linear-K` or
     /// `scm-warped-K`. The noise of `scm-past-K` has to be learned, and its study begins from past rows.
     ///
     /// # Errors
     /// If there is no such task.
     pub fn named(name: &str) -> Result<Self, BenchError> {
-        if let Some(entry) = ENTRIES.iter().chain(&KINDS).find(|entry| entry.name == name) {
+        if let Some(entry) = ENTRIES.iter().chain(&PRACTICE).chain(&KINDS).find(|entry| entry.name == name) {
             return Self::from_entry(entry);
         }
         match scm::problem(name) {
@@ -88,7 +93,11 @@ impl Task {
             }
             None => Err(BenchError::UnknownTask {
                 name: name.into(),
-                known: Self::names().chain(Self::kinds()).collect::<Vec<_>>().join(", "),
+                known: Self::names()
+                    .chain(Self::practice_names())
+                    .chain(Self::kinds())
+                    .collect::<Vec<_>>()
+                    .join(", "),
             }),
         }
     }
@@ -232,6 +241,40 @@ impl Task {
                 self.sampled_reward(intervention, size)
             }
         }
+    }
+
+    /// What is known of the contexts before a trial, drawn with the simulator.
+    pub fn contexts(&self, rng: &mut dyn Rng) -> Given {
+        Given::draw(&self.problem, &self.simulator, rng)
+    }
+
+    /// An intervention where contexts have the values that are given. Contexts are roots: to be and to be set is the same of them.
+    pub(crate) fn knowing(intervention: &Intervention, given: &Given) -> Intervention {
+        let mut known = intervention.clone();
+        known.targets.extend(given.iter().map(|(node, values)| (node, values.to_vec())));
+        known.targets.sort_by_key(|(node, _)| *node);
+        known
+    }
+
+    /// How probable it is that a single outcome of an intervention keeps each limit, by name: the share of 20,000 experiments with fixed
+    /// random numbers.
+    pub fn keeping(&self, intervention: &Intervention) -> Vec<(String, f64)> {
+        const EXPERIMENTS: usize = 20_000;
+        let limited: Vec<usize> = self.problem.limited().collect();
+        let mut kept = vec![0_usize; limited.len()];
+        let mut rng = ChaCha8Rng::seed_from_u64(OWN_SEED);
+        for _ in 0..if limited.is_empty() { 0 } else { EXPERIMENTS } {
+            let values = self.sample(intervention, &mut rng);
+            for (kept, &node) in kept.iter_mut().zip(&limited) {
+                let limit = self.problem.nodes()[node].limit;
+                let keeps = |at: usize| limit.is_some_and(|limit| limit.is_kept(values[at]));
+                *kept += usize::from(self.problem.slot(node).all(keeps));
+            }
+        }
+        let share = |(&node, kept): (&usize, usize)| {
+            (self.problem.nodes()[node].name.clone(), kept as f64 / EXPERIMENTS as f64)
+        };
+        limited.iter().zip(kept).map(share).collect()
     }
 
     /// The expected reward from fewer samples than [`Self::expected_reward`] uses.

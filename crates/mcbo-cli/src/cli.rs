@@ -1,6 +1,7 @@
 //! The command line: what can be asked for, and the help that explains it.
 
 mod bench;
+mod book;
 mod study;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use mcbo_core::{OptionsError, Preset, Rule, StrategyName};
 pub use bench::{
     Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Contender, Suite,
 };
+pub use book::{Effects, Report, Void};
 pub use study::{
     Add, Advice, Ask, By, Correct, Delete, Doctor, Export, ExportFormat, Log, Look, New, Plot, Predict,
     Storage, Studies, Tell, Twin, Update, Worker,
@@ -97,6 +99,8 @@ pub enum Command {
     Tell(Tell),
     /// Put values right that were told wrong
     Correct(Correct),
+    /// Take trials out of the study, or put them back
+    Void(Void),
     /// Add data that exist already
     Add(Add),
     /// What to settle for, and how much better anything else could be
@@ -104,6 +108,8 @@ pub enum Command {
     Best(Look),
     /// What to expect of an intervention of your own
     Predict(Predict),
+    /// What matters: actions and arrows by what they do to the reward
+    Effects(Effects),
     /// Where a study stands
     #[command(after_help = study::STATUS_EXAMPLES)]
     Status(Look),
@@ -111,6 +117,8 @@ pub enum Command {
     Export(Export),
     /// Pictures of a study, as SVG and PNG
     Plot(Plot),
+    /// One page about a study: what to do next, what to settle for, what is known
+    Report(Report),
     /// Go on with a changed problem file
     Update(Update),
     /// Who did what, and when
@@ -125,7 +133,7 @@ pub enum Command {
     Delete(Delete),
     /// The paper's tasks: list them, evaluate interventions, run strategies on them
     Bench(Bench),
-    /// See whether anything is wrong with this set-up
+    /// See whether anything is wrong with this set-up, or with the graph of a study
     Doctor(Doctor),
     /// Print the completion script of a shell
     Completions(Completions),
@@ -137,6 +145,7 @@ pub enum Command {
 Examples:
   mcbo init                             soft interventions, in mcbo.toml
   mcbo init drug.toml --template hard   nodes that can be set by force
+  mcbo init --from graph.dot            the arrows of a graph that is drawn already
   mcbo init -                           print the file instead of writing it")]
 pub struct Init {
     /// File to write; it must not exist yet. `-` prints it
@@ -145,6 +154,9 @@ pub struct Init {
     /// What kind of problem to begin with
     #[arg(long, value_enum, default_value_t = Template::Soft)]
     pub template: Template,
+    /// Take the arrows from a drawn graph: DOT, dagitty or GML; `-` is standard input
+    #[arg(long, value_name = "GRAPH", conflicts_with = "template")]
+    pub from: Option<String>,
 }
 
 /// What kind of problem to begin with.
@@ -156,6 +168,8 @@ pub enum Template {
     Hard,
     /// Several knobs, each acting on several nodes
     Network,
+    /// Something is known beforehand, something must not happen, and trials cost something
+    Reactor,
     /// Choices by name, values in steps, and what actions must keep to together
     Choices,
 }
@@ -221,6 +235,9 @@ pub struct Run {
     /// Stop before that when no intervention can be better than the recommended one by more than this
     #[arg(long, value_name = "GAP", value_parser = positive)]
     pub until_gap: Option<f64>,
+    /// Stop before a trial that would cost more than what is left of this; costs are in the problem file
+    #[arg(long, value_name = "COST", value_parser = positive)]
+    pub budget: Option<f64>,
     /// Width of the band that the mechanisms are trusted to lie in, for --until-gap, in standard deviations
     #[arg(long, value_name = "W", default_value_t = 2.0, value_parser = positive)]
     pub width: f64,

@@ -1,6 +1,6 @@
 //! Problems and interventions in words.
 
-use mcbo_core::{Action, Direction, Grid, Intervention, Noise, Problem, slot_name};
+use mcbo_core::{Action, Direction, Grid, Intervention, Noise, Problem, Trial, slot_name};
 
 use crate::number::{Format, plain, range};
 
@@ -40,6 +40,43 @@ pub fn is_noisy(problem: &Problem) -> bool {
     problem.nodes().iter().any(|node| node.noise != Noise::None)
 }
 
+/// A name with its unit, if there is one: `acetate (g/l)`.
+pub fn with_unit(name: &str, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit) => format!("{name} ({unit})"),
+        None => name.to_owned(),
+    }
+}
+
+/// A component of a node with the unit of the node.
+pub fn measured(problem: &Problem, node: usize, component: usize) -> String {
+    with_unit(&slot_name(problem, node, component), problem.nodes()[node].unit.as_deref())
+}
+
+/// A number with a unit behind it, if there is one.
+pub fn in_unit(text: String, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit) => format!("{text} {unit}"),
+        None => text,
+    }
+}
+
+/// `below 4 g/l with a probability of 0.95`.
+pub fn limit(node: &mcbo_core::Node) -> Option<String> {
+    let limit = node.limit?;
+    let level = in_unit(plain(limit.level), node.unit.as_deref());
+    Some(format!("{} {level} with a probability of {}", limit.side.name(), plain(limit.probability)))
+}
+
+/// `3 + 0.2 per unit`.
+pub fn cost(cost: mcbo_core::Cost) -> String {
+    match (cost.fixed, cost.per_unit) {
+        (fixed, 0.0) => plain(fixed),
+        (0.0, per_unit) => format!("{} per unit", plain(per_unit)),
+        (fixed, per_unit) => format!("{} + {} per unit", plain(fixed), plain(per_unit)),
+    }
+}
+
 /// The noise of a node.
 pub fn noise(noise: Noise) -> String {
     match noise {
@@ -63,6 +100,8 @@ pub struct Lever {
     pub label: String,
     /// The values it can take.
     pub range: [f64; 2],
+    /// The unit of its values.
+    pub unit: Option<String>,
     /// What not choosing it means: the value of an action; a node that is not set follows its parents.
     pub neutral: Option<f64>,
     /// The values it can take, if not all of its range.
@@ -89,6 +128,7 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
             levers.push(Lever {
                 label: format!("do({})", slot_name(problem, node, component)),
                 range,
+                unit: problem.nodes()[node].unit.clone(),
                 neutral: None,
                 grid: declared.grid.as_ref().map(|grids| grids[component]),
                 names: Vec::new(),
@@ -101,6 +141,7 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
         levers.push(Lever {
             label: action.name.clone(),
             range: action.range,
+            unit: action.unit.clone(),
             neutral: Some(action.neutral),
             grid: action.grid,
             names: action.choices.clone(),
@@ -171,6 +212,38 @@ pub fn intervention(levers: &[Lever], intervention: &Intervention) -> String {
     };
     let used: Vec<String> = levers.iter().filter_map(used).collect();
     if used.is_empty() { "nothing, only measure".into() } else { used.join(" ") }
+}
+
+/// `trial 3`, `trials 3 and 5`, `trials 3, 4 and 5`.
+pub fn trials(numbers: &[usize]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    match numbers.split_last() {
+        None => "no trial".into(),
+        Some((last, [])) => format!("trial {last}"),
+        Some((last, first)) => format!("trials {} and {last}", first.join(", ")),
+    }
+}
+
+/// Where what was really done differs from what was asked for: `base = 1.9 instead of 1.876`.
+pub fn done_instead(problem: &Problem, trial: &Trial) -> Vec<String> {
+    let Some(done) = &trial.done else { return Vec::new() };
+    let asked = &trial.suggestion.intervention;
+    let instead = |name: String, was: Option<f64>, is: f64| match was {
+        Some(was) if was == is => None,
+        Some(was) => Some(format!("{name} = {} instead of {}", plain(is), plain(was))),
+        None => Some(format!("{name} = {}, which was not asked for", plain(is))),
+    };
+    let mut found = Vec::new();
+    for (node, values) in &done.targets {
+        for (component, &is) in values.iter().enumerate() {
+            let was = asked.target(*node).map(|values| values[component]);
+            found.extend(instead(format!("do({})", slot_name(problem, *node, component)), was, is));
+        }
+    }
+    for ((action, &was), &is) in problem.actions().iter().zip(&asked.actions).zip(&done.actions) {
+        found.extend(instead(action.name.clone(), Some(was), is));
+    }
+    found
 }
 
 /// `1 trial`, `2 trials`.

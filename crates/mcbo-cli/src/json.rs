@@ -1,8 +1,8 @@
 //! The JSON that scripts rely on.
 
 use mcbo_core::{
-    Action, Certificate, Criterion, Forecast, Intervention, NodeSummary, Noise, Outlook, Problem,
-    Recommendation, Suggestion, Trial, Warning, slot_name,
+    Action, Certificate, Criterion, Forecast, Given, Intervention, Keeping, NodeSummary, Noise, Outlook,
+    Problem, Recommendation, Suggestion, Trial, Warning, slot_name,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -58,6 +58,42 @@ pub fn intervention(problem: &Problem, intervention: &Intervention) -> Value {
     json!({ "targets": targets, "values": values, "actions": actions })
 }
 
+/// What was known of contexts, by node.
+pub fn given(problem: &Problem, given: &Given) -> Value {
+    let value = |(node, values): (usize, &[f64])| {
+        (problem.nodes()[node].name.clone(), components(problem, node, values.iter().map(|&v| v.into())))
+    };
+    given.iter().map(value).collect::<Map<_, _>>().into()
+}
+
+/// `{"acetate":{"probability":0.97}}`: how probable it is that each limit is kept.
+pub fn limits(limits: &[Keeping]) -> Value {
+    let value = |keeping: &Keeping| {
+        let chance = json!({ "probability": keeping.probability, "wanted": keeping.wanted });
+        (keeping.name.clone(), chance)
+    };
+    limits.iter().map(value).collect::<Map<_, _>>().into()
+}
+
+/// What belongs to problems with contexts, limits and costs, and to no others.
+fn kinds(
+    problem: &Problem,
+    known: &Given,
+    kept: &[Keeping],
+    doing: &Intervention,
+    object: &mut Map<String, Value>,
+) {
+    if problem.contexts().next().is_some() || !known.is_empty() {
+        object.insert("given".into(), given(problem, known));
+    }
+    if problem.has_limits() {
+        object.insert("limits".into(), limits(kept));
+    }
+    if problem.has_costs() {
+        object.insert("cost".into(), problem.cost(doing).into());
+    }
+}
+
 /// The value of an action: a number, or the name of a choice.
 pub fn action_value(action: &Action, value: f64) -> Value {
     action.choice(value).map_or_else(|| value.into(), Value::from)
@@ -111,7 +147,7 @@ pub fn warnings(warnings: &[Warning]) -> Vec<String> {
 
 /// The suggestion as `mcbo ask --json` prints it.
 pub fn suggestion(problem: &Problem, trial: usize, suggestion: &Suggestion) -> Map<String, Value> {
-    let Value::Object(object) = json!({
+    let Value::Object(mut object) = json!({
         "trial": trial,
         "strategy": suggestion.strategy,
         "intervention": intervention(problem, &suggestion.intervention),
@@ -123,6 +159,7 @@ pub fn suggestion(problem: &Problem, trial: usize, suggestion: &Suggestion) -> M
     }) else {
         unreachable!("written as an object above")
     };
+    kinds(problem, &suggestion.given, &suggestion.limits, &suggestion.intervention, &mut object);
     object
 }
 
@@ -146,6 +183,9 @@ pub fn reward(problem: &Problem, trial: &Trial) -> Option<f64> {
 pub fn trial(problem: &Problem, trial: &Trial, error: Option<&str>) -> Value {
     let mut object = suggestion(problem, trial.number, &trial.suggestion);
     object.insert("state".into(), trial.state.name().into());
+    if let Some(done) = &trial.done {
+        object.insert("done".into(), intervention(problem, done));
+    }
     object.insert("values".into(), trial.values.as_ref().map_or(Value::Null, |v| values(problem, v)));
     object.insert("reward".into(), reward(problem, trial).into());
     if let Some(error) = error {
@@ -160,13 +200,18 @@ fn bounds([mean, lower, upper]: [f64; 3]) -> Value {
 
 /// The recommended intervention with what is expected of it.
 pub fn recommendation(problem: &Problem, recommendation: &Recommendation) -> Value {
-    json!({
+    let mut value = json!({
         "by": criterion(recommendation.criterion),
         "intervention": intervention(problem, &recommendation.intervention),
         "predicted": predicted(problem, &recommendation.predicted),
         "reward": recommendation.reward(problem).map(bounds),
         "warnings": warnings(&recommendation.warnings),
-    })
+    });
+    if let Value::Object(object) = &mut value {
+        let Recommendation { given, limits, intervention, .. } = recommendation;
+        kinds(problem, given, limits, intervention, object);
+    }
+    value
 }
 
 /// How much better than the recommended intervention any other could be.
@@ -195,10 +240,10 @@ pub fn best(
     recommendation: Option<&Recommendation>,
 ) -> Value {
     best.map_or(Value::Null, |(trial, reward)| {
-        let forecast = recommendation.map(|r| r.expects(problem, &trial.suggestion.intervention));
+        let forecast = recommendation.map(|r| r.expects(problem, trial.intervention()));
         json!({
             "trial": trial.number,
-            "intervention": intervention(problem, &trial.suggestion.intervention),
+            "intervention": intervention(problem, trial.intervention()),
             "values": trial.values.as_ref().map(|v| values(problem, v)),
             "reward": reward,
             "predicted": forecast.map(|forecast| predicted(problem, &forecast)),

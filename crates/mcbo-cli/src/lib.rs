@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod console;
 mod describe;
+mod drawn;
 mod exit;
 mod failure;
 mod interrupt;
@@ -52,6 +53,9 @@ pub fn run<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) ->
         Command::Plot(arguments) => commands::plot::run(&arguments),
         Command::Update(arguments) => commands::update::run(&arguments),
         Command::Correct(arguments) => commands::correct::run(&arguments),
+        Command::Void(arguments) => commands::void::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
+        Command::Effects(arguments) => commands::effects::run(&arguments),
         Command::Log(arguments) => commands::log::run(&arguments),
         Command::Copy(arguments) => commands::copy::run(&arguments),
         Command::Rename(arguments) => commands::rename::run(&arguments),

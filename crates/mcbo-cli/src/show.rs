@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mcbo_core::{Certificate, Direction, Forecast, Intervention, Outlook, Problem};
+use mcbo_core::{Certificate, Direction, Forecast, Given, Intervention, Outlook, Problem};
 
 use crate::console::{BOLD, DIM, styled};
 use crate::describe::{self, Lever};
@@ -22,8 +22,11 @@ pub fn levers(out: &mut impl Write, levers: &[Lever], intervention: &Interventio
     let value_width = shown.iter().flatten().map(String::len).max().unwrap_or(1);
     for (lever, shown) in levers.iter().zip(shown) {
         let (value, note) = match (shown, lever.neutral) {
-            (Some(value), _) => (value, lever.values()),
-            (None, Some(neutral)) => ("-".into(), format!("left neutral at {}", plain(neutral))),
+            (Some(value), _) => (value, describe::in_unit(lever.values(), lever.unit.as_deref())),
+            (None, Some(neutral)) => {
+                let neutral = describe::in_unit(plain(neutral), lever.unit.as_deref());
+                ("-".into(), format!("left neutral at {neutral}"))
+            }
             (None, None) => ("-".into(), "not set".into()),
         };
         writeln!(out, "  {:<label_width$}  {value:>value_width$}  {}", lever.label, styled(DIM, &note))?;
@@ -31,14 +34,56 @@ pub fn levers(out: &mut impl Write, levers: &[Lever], intervention: &Interventio
     Ok(())
 }
 
+/// What is known of the contexts, a line each.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn given(out: &mut impl Write, problem: &Problem, given: &Given) -> io::Result<()> {
+    for (node, values) in given.iter() {
+        let values: Vec<String> = values.iter().map(|&value| plain(value)).collect();
+        let node = &problem.nodes()[node];
+        let shown = describe::in_unit(values.join(", "), node.unit.as_deref());
+        writeln!(out, "  {}  {}", styled(DIM, "given"), format_args!("{} = {shown}", node.name))?;
+    }
+    Ok(())
+}
+
+/// How probable it is that the limits are kept.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn limits(
+    out: &mut impl Write,
+    problem: &Problem,
+    limits: &[mcbo_core::Keeping],
+    width: usize,
+) -> io::Result<()> {
+    if limits.is_empty() {
+        return Ok(());
+    }
+    let mut table =
+        Table::new([("limit", Align::Left), ("kept with", Align::Right), ("wanted", Align::Right)]);
+    for keeping in limits {
+        let node = &problem.nodes()[keeping.node];
+        let level = node.limit.map_or_else(String::new, |limit| {
+            let level = describe::in_unit(plain(limit.level), node.unit.as_deref());
+            format!("{} {} {level}", node.name, limit.side.name())
+        });
+        let percent = |share: f64| format!("{} %", plain((1000.0 * share).round() / 10.0));
+        table.row([level, percent(keeping.probability), percent(keeping.wanted)]);
+    }
+    table.write(out, width)?;
+    writeln!(out)
+}
+
 /// How to write a forecast, and its cells: name, expected value and bounds.
-fn cells(forecast: &Forecast) -> (Format, [String; 3]) {
-    let Forecast { name, mean, lower, upper, .. } = forecast;
+fn cells(problem: &Problem, forecast: &Forecast) -> (Format, [String; 3]) {
+    let Forecast { node, component, mean, lower, upper, .. } = forecast;
     // A hundredth of what is not known is fine enough.
     let band = 10.0 * (upper - lower);
     let format = if band > 0.0 { Format::of_range([0.0, band]) } else { Format::of_values([*mean]) };
     let bounds = format!("{} to {}", format.show(*lower), format.show(*upper));
-    (format, [name.clone(), format.show(*mean), bounds])
+    (format, [describe::measured(problem, *node, *component), format.show(*mean), bounds])
 }
 
 /// A table of what the model expects of every node, on average and in a single trial.
@@ -47,7 +92,9 @@ fn cells(forecast: &Forecast) -> (Format, [String; 3]) {
 /// If it cannot be written.
 pub fn outlooks(
     out: &mut impl Write,
+    problem: &Problem,
     intervention: &Intervention,
+    given: &Given,
     outlooks: &[Outlook],
     width: usize,
 ) -> io::Result<()> {
@@ -55,9 +102,11 @@ pub fn outlooks(
     let mut table =
         Table::new([("node", Left), ("expected", Right), (BOUNDS, Left), ("a single outcome", Left)]);
     for Outlook { forecast, outcome: [low, high], .. } in outlooks {
-        let (format, [name, mean, bounds]) = cells(forecast);
+        let (format, [name, mean, bounds]) = cells(problem, forecast);
         if intervention.target(forecast.node).is_some() {
             table.row([name, mean, "set".into(), "set".into()]);
+        } else if given.of(forecast.node).is_some() {
+            table.row([name, mean, "given".into(), "given".into()]);
         } else {
             table.row([name, mean, bounds, format!("{} to {}", format.show(*low), format.show(*high))]);
         }
@@ -83,7 +132,7 @@ pub fn forecasts(
 ) -> io::Result<()> {
     let mut table = Table::new([("node", Align::Left), ("expected", Align::Right), (BOUNDS, Align::Left)]);
     for forecast in forecasts {
-        table.row(cells(forecast).1);
+        table.row(cells(problem, forecast).1);
     }
     table.write(out, width)?;
     let single =

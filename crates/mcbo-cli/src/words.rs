@@ -10,6 +10,15 @@ pub type Named = Vec<(String, Vec<f64>)>;
 /// Texts by name, one per component.
 pub type Texts = Vec<(String, Vec<String>)>;
 
+/// What is known of the contexts, from `quality=0.8`.
+///
+/// # Errors
+/// If a word is something else, or names no context.
+pub fn given(problem: &mcbo_core::Problem, words: &[String]) -> anyhow::Result<mcbo_core::Given> {
+    let named = read(words, "quality=0.8", "write a number with a decimal point")?;
+    Ok(mcbo_core::Given::new(problem, named)?)
+}
+
 /// Reads `name=1.5` and `name=1.5,2.5`; an `example` and a `hint` for what is not a number are shown to who writes something else.
 ///
 /// # Errors

@@ -4,8 +4,10 @@ mod black_box;
 mod causal;
 mod credible;
 mod improvement;
+mod limited;
 mod log_improvement;
 mod optimistic;
+mod per_cost;
 mod shared;
 
 use crate::network::{Plan, Workspace};
@@ -15,7 +17,9 @@ pub(crate) use black_box::{BlackBoxReward, Score};
 pub(crate) use causal::CausalImprovement;
 pub use credible::CredibleReward;
 pub(crate) use improvement::NetworkImprovement;
+pub(crate) use limited::{Limited, Price};
 pub use optimistic::OptimisticReward;
+pub(crate) use per_cost::{ChoiceCost, PerCost};
 pub use shared::SharedOptimism;
 
 /// A function of the decision vector of one [`Choice`]: unit-scaled variables first, auxiliary variables after them.

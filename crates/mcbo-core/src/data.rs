@@ -14,6 +14,22 @@ pub struct Observation {
     pub values: Vec<Option<f64>>,
 }
 
+impl Observation {
+    /// Whether no measured value breaks a limit.
+    pub fn keeps_limits(&self, problem: &Problem) -> bool {
+        keeps_limits(problem, &self.values)
+    }
+}
+
+/// Whether no value breaks a limit, of those that were measured.
+pub fn keeps_limits(problem: &Problem, values: &[Option<f64>]) -> bool {
+    problem.limited().all(|node| {
+        let limit = problem.nodes()[node].limit;
+        let mut measured = values[problem.slot(node)].iter().flatten();
+        measured.all(|&value| limit.is_none_or(|limit| limit.is_kept(value)))
+    })
+}
+
 /// Why an observation cannot be taken. Nothing is stored then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -65,6 +81,29 @@ pub enum DataError {
         node: String,
         /// The value it was set to.
         set: f64,
+        /// The value reported.
+        found: f64,
+    },
+    /// A value is said to be known beforehand of a node that is no context.
+    #[error("{name:?} is no context; hint: {}", match known.as_str() {
+        "" => "mark nodes that are known before deciding with `context = true` in the problem file".to_owned(),
+        known => format!("the contexts are {known}"),
+    })]
+    NotAContext {
+        /// The name found.
+        name: String,
+        /// The names of the contexts.
+        known: String,
+    },
+    /// A context was measured as something else than the trial was chosen for.
+    #[error(
+        "{node} was given as {given} when the trial was asked for but is reported as {found}; hint: leave it out; if it was another one, mark the trial as failed and add what was done as a row"
+    )]
+    ContradictsGiven {
+        /// The context.
+        node: String,
+        /// The value it was given as.
+        given: f64,
         /// The value reported.
         found: f64,
     },
@@ -139,6 +178,34 @@ pub enum DataError {
     Nothing,
 }
 
+/// Trials in which an action, or a node that was set, had values outside the range of today.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OutsideRange {
+    /// The action or node.
+    pub what: String,
+    /// The range of today.
+    pub range: [f64; 2],
+    /// How many values lie outside.
+    pub trials: usize,
+    /// The smallest and the largest of them.
+    pub seen: [f64; 2],
+}
+
+impl std::fmt::Display for OutsideRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { what, range: [low, high], trials, seen: [least, most] } = self;
+        write!(f, "{what} was {least}")?;
+        if least != most {
+            write!(f, " to {most}")?;
+        }
+        write!(
+            f,
+            " in {trials} trial{}, outside its range {low} to {high}",
+            if *trials == 1 { "" } else { "s" }
+        )
+    }
+}
+
 /// The trials so far.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Data {
@@ -204,9 +271,6 @@ impl Data {
         for (index, node) in problem.nodes().iter().enumerate() {
             for value in observation.values[problem.slot(index)].iter().flatten() {
                 check_finite(&node.name, *value)?;
-                if let Some(range) = node.range {
-                    check_range(&node.name, *value, range)?;
-                }
             }
         }
         for (node, set) in &observation.intervention.targets {
@@ -235,21 +299,25 @@ impl Data {
         Ok(())
     }
 
-    /// Puts other values in the place of an observation's, after checking them.
+    /// An observation that fits the problem, the values of hard targets filled in.
     ///
     /// # Errors
-    /// If they do not fit the problem; the data are as they were then.
-    pub(crate) fn replace(
-        &mut self,
-        problem: &Problem,
-        place: usize,
-        values: Vec<Option<f64>>,
-    ) -> Result<(), DataError> {
-        let intervention = self.observations[place].intervention.clone();
-        let mut checked = Self::new();
-        checked.push(problem, Observation { intervention, values })?;
-        self.observations[place] = checked.observations.remove(0);
-        Ok(())
+    /// If it does not fit.
+    pub(crate) fn checked(problem: &Problem, observation: Observation) -> Result<Observation, DataError> {
+        let mut alone = Self::new();
+        alone.push(problem, observation)?;
+        Ok(alone.observations.remove(0))
+    }
+
+    /// Puts an observation that was checked in the place of another one.
+    pub(crate) fn replace(&mut self, place: usize, observation: Observation) {
+        self.observations[place] = observation;
+    }
+
+    /// Takes a trial out.
+    pub(crate) fn remove(&mut self, place: usize) {
+        self.observations.remove(place);
+        self.numbers.remove(place);
     }
 
     /// The rows that train one component of a node: inputs (parents, then actions) and the value, in the user's units.
@@ -288,6 +356,26 @@ impl Data {
         })
     }
 
+    /// What lies outside the ranges of today: every action and set node that does in some trial, with its range, how many trials those
+    /// are, and the smallest and largest value there.
+    pub fn outside(&self, problem: &Problem) -> Vec<OutsideRange> {
+        let mut found: Vec<OutsideRange> = Vec::new();
+        for observation in &self.observations {
+            for Outside { what, value, range } in outside(problem, &observation.intervention) {
+                match found.iter_mut().find(|known| known.what == what) {
+                    Some(known) => {
+                        known.trials += 1;
+                        known.seen = [known.seen[0].min(value), known.seen[1].max(value)];
+                    }
+                    None => {
+                        found.push(OutsideRange { what: what.to_owned(), range, trials: 1, seen: [value; 2] })
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// The measured reward of every trial in the direction of improvement, with the trial's place.
     pub fn rewards<'a>(&'a self, problem: &'a Problem) -> impl Iterator<Item = (usize, f64)> + 'a {
         let slot = problem.slot(problem.reward()).start;
@@ -299,10 +387,11 @@ impl Data {
 /// Checks that the problem allows to do this.
 ///
 /// # Errors
-/// As [`check_done`], and if a value lies between steps, it breaks a requirement, it sets nodes that are not listed as a set, or
-/// more than may be done at once. To do nothing and look is always allowed.
+/// As [`check_done`], and if it leaves a range, a value lies between steps, it breaks a requirement, it sets nodes that are not
+/// listed as a set, or more than may be done at once. An action may always be neutral, and to do nothing and look is always
+/// allowed.
 pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
-    check_done(problem, intervention)?;
+    check_ranges(problem, intervention)?;
     if intervention.is_neutral(problem) {
         return Ok(());
     }
@@ -335,11 +424,25 @@ pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Res
     Ok(())
 }
 
-/// Checks that this may have been done: what lies behind may be more than what is allowed from now on.
+/// Checks that this can be done in the ranges of today, whatever else is allowed.
 ///
 /// # Errors
-/// If it has the wrong number of actions, sets a node that cannot be set, or leaves a range. An action may always
-/// be neutral.
+/// As [`check_done`], and if it leaves a range. An action may always be neutral.
+pub fn check_ranges(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
+    check_done(problem, intervention)?;
+    match outside(problem, intervention).next() {
+        Some(Outside { what, value, range: [low, high] }) => {
+            Err(DataError::OutOfRange { what: what.to_owned(), value, low, high })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks that this may have been done: what lies behind may be more than what is allowed from now on, and outside of the ranges of
+/// today.
+///
+/// # Errors
+/// If it has the wrong number of actions, a number that is not finite, or sets a node that cannot be set.
 pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
     if intervention.actions.len() != problem.actions().len() {
         return Err(DataError::WrongLength {
@@ -352,9 +455,6 @@ pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), 
         check_finite(&action.name, value)?;
         if action.is_choice() && action.choice(value).is_none() {
             return Err(not_a_choice(action, &value.to_string()));
-        }
-        if value != action.neutral {
-            check_range(&action.name, value, action.range)?;
         }
     }
     for (node, values) in &intervention.targets {
@@ -374,9 +474,8 @@ pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), 
                 found: values.len(),
             });
         }
-        for (&value, &range) in values.iter().zip(ranges) {
+        for &value in values {
             check_finite(&node.name, value)?;
-            check_range(&node.name, value, range)?;
         }
     }
     Ok(())
@@ -417,16 +516,34 @@ fn check_grids(problem: &Problem, intervention: &Intervention) -> Result<(), Dat
     Ok(())
 }
 
-fn check_finite(what: &str, value: f64) -> Result<(), DataError> {
-    if value.is_finite() { Ok(()) } else { Err(DataError::NotFinite { what: what.to_owned(), value }) }
+/// A value that an intervention has outside of the range of today.
+pub(crate) struct Outside<'a> {
+    pub what: &'a str,
+    pub value: f64,
+    pub range: [f64; 2],
 }
 
-fn check_range(what: &str, value: f64, [low, high]: [f64; 2]) -> Result<(), DataError> {
-    // Rounding at the ends is no mistake.
-    let slack = 1e-9 * (high - low);
-    if value >= low - slack && value <= high + slack {
-        Ok(())
-    } else {
-        Err(DataError::OutOfRange { what: what.to_owned(), value, low, high })
-    }
+/// What of an intervention lies outside the ranges of today: actions that are not neutral, and nodes that are set. It must have been
+/// checked by [`check_done`].
+pub(crate) fn outside<'a>(
+    problem: &'a Problem,
+    intervention: &'a Intervention,
+) -> impl Iterator<Item = Outside<'a>> {
+    let actions = problem.actions().iter().zip(&intervention.actions);
+    let actions = actions.filter(|(action, value)| **value != action.neutral);
+    let actions = actions.map(|(action, &value)| Outside { what: &action.name, value, range: action.range });
+    let targets = intervention.targets.iter().flat_map(|(node, values)| {
+        let node = &problem.nodes()[*node];
+        let ranges = values.iter().zip(node.hard.iter().flatten());
+        ranges.map(|(&value, &range)| Outside { what: &node.name, value, range })
+    });
+    actions.chain(targets).filter(|Outside { value, range: [low, high], .. }| {
+        // Rounding at the ends is no mistake.
+        let slack = 1e-9 * (high - low);
+        !(*value >= low - slack && *value <= high + slack)
+    })
+}
+
+fn check_finite(what: &str, value: f64) -> Result<(), DataError> {
+    if value.is_finite() { Ok(()) } else { Err(DataError::NotFinite { what: what.to_owned(), value }) }
 }

@@ -7,6 +7,7 @@ mod acquisition;
 mod data;
 mod decision;
 mod expr;
+mod given;
 mod graph;
 mod intervention;
 mod network;
@@ -24,22 +25,25 @@ pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, Optimisti
 pub use mcbo_gp::processor;
 pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors, Sampling, Shape};
 
-pub use data::{Data, DataError, Observation, check_done, check_intervention};
+pub use data::{
+    Data, DataError, Observation, OutsideRange, check_done, check_intervention, check_ranges, keeps_limits,
+};
 pub use decision::DecisionSpace;
 pub use expr::{Expr, ExprError, ExprErrorKind};
+pub use given::Given;
 pub use graph::{Graph, GraphError};
 pub use intervention::{Choice, Intervention};
 pub use network::{
-    Batch, FitError, Forecast, FormulaFault, LeftOutRow, MechanismKind, ModelMemory, ModelSettings,
-    ModelWarning, Network, NodeSummary, NoiseSamples, Outlook, ParentScaling, Plan, PriorPreset, Suspicion,
-    Workspace, expected_reward, input_names, slot_name,
+    Batch, Doubt, Effect, Effects, FitError, Forecast, FormulaFault, Keeping, LeftOutRow, MechanismKind,
+    ModelMemory, ModelSettings, ModelWarning, Network, NodeSummary, NoiseSamples, Outlook, ParentScaling,
+    Plan, PriorPreset, Suspicion, Workspace, expected_reward, input_names, slot_name,
 };
 pub use noise::Noise;
 pub use optimism::Optimism;
 pub use problem::{
-    Action, Aim, AimParseError, Components, Diagnostic, Direction, ENUMERATION_LIMIT, Formulas, Grid, Node,
-    NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning, Requirement,
-    RequirementFault, Simulator, enumerate, target_sets,
+    Action, Aim, AimParseError, Components, Cost, Diagnostic, Direction, ENUMERATION_LIMIT, Formulas, Grid,
+    Limit, Node, NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning,
+    Requirement, RequirementFault, Side, Simulator, enumerate, target_sets,
 };
 pub use search::{Ascent, Candidate, SearchPhase, SearchSettings, SearchTask, Stages, maximize};
 pub use strategy::{
@@ -48,5 +52,6 @@ pub use strategy::{
     StrategyOptions, StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{
-    ChangeError, Origin, Prediction, Study, StudyError, Trial, TrialState, default_initial, values_by_name,
+    ChangeError, Oddity, Origin, Prediction, Study, StudyError, Trial, TrialState, Why, default_initial,
+    values_by_name,
 };

@@ -45,12 +45,29 @@ impl Noise {
         }
     }
 
+    /// The probability that it is at most `x`.
+    pub fn cumulative(self, x: f64) -> f64 {
+        match self {
+            Self::None | Self::Learn => f64::from(u8::from(x >= 0.0)),
+            Self::Gaussian(deviation) => 0.5 * libm::erfc(-x / deviation * std::f64::consts::FRAC_1_SQRT_2),
+            Self::Uniform([low, high]) => ((x - low) / (high - low)).clamp(0.0, 1.0),
+        }
+    }
+
     /// Its standard deviation.
     pub fn deviation(self) -> f64 {
         match self {
             Self::None | Self::Learn => 0.0,
             Self::Gaussian(deviation) => deviation,
             Self::Uniform([low, high]) => (high - low) / 12.0_f64.sqrt(),
+        }
+    }
+
+    /// Its mean.
+    pub fn mean(self) -> f64 {
+        match self {
+            Self::Uniform([low, high]) => 0.5 * (low + high),
+            Self::None | Self::Learn | Self::Gaussian(_) => 0.0,
         }
     }
 
@@ -89,6 +106,7 @@ mod tests {
             for values in [drawn, even] {
                 let average = values.iter().sum::<f64>() / f64::from(count);
                 let squares = values.iter().map(|v| (v - average).powi(2)).sum::<f64>() / f64::from(count);
+                assert_eq!(noise.mean(), mean, "{noise:?}");
                 assert!((average - mean).abs() < 0.04, "{noise:?}: {average}");
                 assert!((squares.sqrt() - noise.deviation()).abs() < 0.03, "{noise:?}: {}", squares.sqrt());
             }

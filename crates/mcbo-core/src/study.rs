@@ -1,19 +1,24 @@
 //! Ask and tell: the state of an optimisation, in memory.
 
+mod effects;
+mod mend;
+mod oddity;
 mod predict;
 mod resume;
+mod why;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::{Data, DataError, Observation, check_intervention};
+use crate::data::{Data, DataError, Observation, check_intervention, keeps_limits};
 use crate::strategy::{
     Certificate, Context, Criterion, Mcbo, Memory, Proposal, Recommendation, Strategy, SuggestError,
-    Suggestion, design_point,
+    Suggestion, design_point, not_given,
 };
-use crate::{Intervention, Problem};
+use crate::{Given, Intervention, Problem};
 
 /// Where a trial stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,15 +29,18 @@ pub enum TrialState {
     Complete,
     /// Could not be run.
     Failed,
+    /// Taken out of the study; what was told of it stays on record, and it can be put back.
+    Voided,
 }
 
 impl TrialState {
-    /// The state in a word: `pending`, `complete` or `failed`.
+    /// The state in a word: `pending`, `complete`, `failed` or `voided`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Complete => "complete",
             Self::Failed => "failed",
+            Self::Voided => "voided",
         }
     }
 }
@@ -82,12 +90,23 @@ pub struct Trial {
     pub state: TrialState,
     /// What is to be done, and why. Trials that were added from outside have no predictions.
     pub suggestion: Suggestion,
+    /// What was really done, where that is something else.
+    pub done: Option<Intervention>,
     /// What was measured, once it is complete.
     pub values: Option<Vec<Option<f64>>>,
 }
 
+impl Trial {
+    /// What was done as far as it is known: what was told of it, else what was suggested. The model learns from this one.
+    pub fn intervention(&self) -> &Intervention {
+        self.done.as_ref().unwrap_or(&self.suggestion.intervention)
+    }
+}
+
+pub use oddity::Oddity;
 pub use predict::Prediction;
 pub use resume::ChangeError;
+pub use why::Why;
 
 /// Why a study refuses what it is told. The study is as it was then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -114,7 +133,7 @@ pub enum StudyError {
     },
     /// A value that was told before is told again, and differs.
     #[error(
-        "trial {number}: {node} is {stored} already and cannot become {told}; hint: what was told stays; add a row of its own for another measurement"
+        "trial {number}: {node} is {stored} already and cannot become {told}; hint: what was told stays until it is corrected; add a row of its own for another measurement"
     )]
     Conflict {
         /// The trial.
@@ -170,6 +189,8 @@ pub enum StudyError {
 /// ```
 #[derive(Clone)]
 pub struct Study {
+    /// What it is called, if not as its problem.
+    name: Option<Arc<str>>,
     problem: Arc<Problem>,
     strategy: Arc<dyn Strategy>,
     advisor: Mcbo,
@@ -178,6 +199,8 @@ pub struct Study {
     trials: Vec<Trial>,
     /// The place of every trial's observation in the data, once it has one; places grow with the trials.
     places: Vec<Option<usize>>,
+    /// The states that trials had before they were taken out.
+    voided: BTreeMap<usize, TrialState>,
     data: Data,
     memory: Memory,
 }
@@ -193,6 +216,7 @@ impl Study {
         let problem = problem.into();
         let initial = default_initial(&problem);
         Self {
+            name: None,
             problem,
             strategy,
             advisor: Mcbo::default(),
@@ -200,6 +224,7 @@ impl Study {
             initial,
             trials: Vec::new(),
             places: Vec::new(),
+            voided: BTreeMap::new(),
             data: Data::new(),
             memory: Memory::default(),
         }
@@ -208,6 +233,16 @@ impl Study {
     /// The same study with another number of trials before the strategy decides.
     pub fn initial(self, trials: usize) -> Self {
         Self { initial: trials, ..self }
+    }
+
+    /// The same study with a name of its own, for titles.
+    pub fn named(self, name: &str) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// What it is called: its own name, else that of its problem, which may be empty.
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.problem.name())
     }
 
     /// The same study with another model behind [`Self::recommend`].
@@ -265,9 +300,11 @@ impl Study {
 
     /// The trials that are still waited for, with what was told of them.
     fn under_way(&self) -> Vec<Observation> {
-        let observation = |trial: &Trial| Observation {
-            intervention: trial.suggestion.intervention.clone(),
-            values: trial.values.clone().unwrap_or_else(|| vec![None; self.problem.slots()]),
+        let observation = |trial: &Trial| {
+            let mut values = trial.values.clone().unwrap_or_else(|| vec![None; self.problem.slots()]);
+            // What was told was checked against it.
+            let _ = trial.suggestion.given.fill(&self.problem, &mut values);
+            Observation { intervention: trial.intervention().clone(), values }
         };
         self.trials.iter().filter(|trial| self.is_under_way(trial)).map(observation).collect()
     }
@@ -277,16 +314,26 @@ impl Study {
     /// # Errors
     /// If no model can be fitted to the data.
     pub fn ask(&mut self) -> Result<&Trial, StudyError> {
+        self.ask_given(Given::NONE)
+    }
+
+    /// The next trial where this is known of the contexts. Told values must agree with it.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data, or the strategy cannot use what is known.
+    pub fn ask_given(&mut self, given: &Given) -> Result<&Trial, StudyError> {
         let number = self.trials.len() + 1;
         let pending = self.under_way();
         let failed: Vec<Intervention> = self
             .trials
             .iter()
             .filter(|trial| trial.state == TrialState::Failed)
-            .map(|trial| trial.suggestion.intervention.clone())
+            .map(|trial| trial.intervention().clone())
             .collect();
         let silent = self.trials.iter().filter(|trial| trial.state == TrialState::Pending).count();
+        given.check(&self.problem)?;
         let context = Context {
+            given,
             problem: &self.problem,
             data: &self.data,
             pending: &pending,
@@ -294,7 +341,7 @@ impl Study {
             memory: &self.memory,
         };
         // Trials that failed gave nothing: the design goes on until enough have been measured or are under way.
-        let proposal = if self.data.len() + silent < self.initial {
+        let mut proposal = if self.data.len() + silent < self.initial {
             let mut index = number - 1;
             let mut intervention = design_point(&self.problem, index, self.seed);
             for _ in 0..64 {
@@ -306,12 +353,14 @@ impl Study {
             }
             self.without_strategy(intervention, Origin::Design)
         } else {
-            let proposal = self.strategy.suggest(&context, &mut self.generator(number as u64))?;
+            let mut proposal = self.strategy.suggest(&context, &mut self.generator(number as u64))?;
             check_intervention(&self.problem, &proposal.suggestion.intervention).map_err(|error| {
                 SuggestError::Own { name: self.strategy.name().to_owned(), reason: error.to_string() }
             })?;
+            proposal.suggestion.warnings.extend(not_given(&self.problem, given));
             proposal
         };
+        proposal.suggestion.given.clone_from(given);
         Ok(self.put_under_way(proposal))
     }
 
@@ -333,17 +382,17 @@ impl Study {
     fn put_under_way(&mut self, Proposal { suggestion, memory }: Proposal) -> &Trial {
         self.memory = memory;
         let number = self.trials.len() + 1;
-        self.trials.push(Trial { number, state: TrialState::Pending, suggestion, values: None });
+        self.trials.push(Trial { number, state: TrialState::Pending, suggestion, done: None, values: None });
         self.places.push(None);
         &self.trials[number - 1]
     }
 
     /// Takes what a trial gave: the values at the places of [`Problem::slot`], `None` where not measured. A trial that was
-    /// marked as failed counts if it gave something after all.
+    /// marked as failed counts if it gave something after all; one that was taken out keeps its values and stays out.
     ///
     /// # Errors
     /// If there is no such trial, it has values already, or the values do not fit the problem.
-    pub fn tell(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<(), StudyError> {
+    pub fn tell(&mut self, number: usize, mut values: Vec<Option<f64>>) -> Result<(), StudyError> {
         let trial = self.trial(number)?;
         let place = number - 1;
         match trial.state {
@@ -353,15 +402,26 @@ impl Study {
                 self.trials[place].state = TrialState::Complete;
                 return Ok(());
             }
+            TrialState::Voided => return self.tell_voided(number, values),
             TrialState::Pending | TrialState::Failed => {}
         }
-        let intervention = self.trials[place].suggestion.intervention.clone();
+        if values.iter().any(Option::is_some) {
+            self.trials[place].suggestion.given.fill(&self.problem, &mut values)?;
+        }
+        self.count_in(number, values)?;
+        self.trials[place].state = TrialState::Complete;
+        Ok(())
+    }
+
+    /// Puts a trial with these values among the data.
+    fn count_in(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<(), DataError> {
+        let place = number - 1;
+        let intervention = self.trials[place].intervention().clone();
         // The data are in the order of the trials, however late one is told.
         let at = self.places[..place].iter().flatten().count();
         self.data.insert(&self.problem, at, number, Observation { intervention, values })?;
         self.places[place + 1..].iter_mut().flatten().for_each(|later| *later += 1);
         self.places[place] = Some(at);
-        self.trials[place].state = TrialState::Complete;
         self.trials[place].values = Some(self.data.observations()[at].values.clone());
         Ok(())
     }
@@ -383,7 +443,10 @@ impl Study {
     pub fn take(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<bool, StudyError> {
         match self.trial(number)?.state {
             TrialState::Complete => self.amend(number, &values),
-            TrialState::Pending | TrialState::Failed => self.tell(number, values).map(|()| true),
+            TrialState::Voided if self.trial(number)?.values.is_some() => self.amend(number, &values),
+            TrialState::Pending | TrialState::Failed | TrialState::Voided => {
+                self.tell(number, values).map(|()| true)
+            }
         }
     }
 
@@ -410,7 +473,7 @@ impl Study {
         self.data.insert(&self.problem, self.data.len(), number, observation.clone())?;
         let values = self.data.observations().last().map(|observation| observation.values.clone());
         let suggestion = Suggestion::new(Origin::Added.name(), observation.intervention);
-        self.trials.push(Trial { number, state: TrialState::Complete, suggestion, values });
+        self.trials.push(Trial { number, state: TrialState::Complete, suggestion, done: None, values });
         self.places.push(Some(self.data.len() - 1));
         Ok(())
     }
@@ -431,29 +494,74 @@ impl Study {
     /// # Errors
     /// If no model can be fitted to the data.
     pub fn recommend_by(&self, criterion: Criterion) -> Result<Recommendation, StudyError> {
-        Ok(self.advisor.recommend(&self.settled(), criterion, &mut self.generator(u64::MAX))?)
+        self.recommend_given(criterion, Given::NONE)
+    }
+
+    /// The same where this is known of the contexts.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data.
+    pub fn recommend_given(&self, criterion: Criterion, given: &Given) -> Result<Recommendation, StudyError> {
+        given.check(&self.problem)?;
+        let context = Context { given, ..self.settled() };
+        Ok(self.advisor.recommend(&context, criterion, &mut self.generator(u64::MAX))?)
+    }
+
+    /// What to do in each of many contexts: what [`Self::recommend_given`] says of each, with a model that is fitted once.
+    ///
+    /// # Errors
+    /// If no model can be fitted to the data.
+    pub fn policy(
+        &self,
+        criterion: Criterion,
+        contexts: &[Given],
+    ) -> Result<Vec<Recommendation>, StudyError> {
+        contexts.iter().try_for_each(|given| given.check(&self.problem))?;
+        Ok(self.advisor.policy(&self.settled(), criterion, contexts, &mut self.generator(u64::MAX))?)
     }
 
     /// Bounds how much better than a recommended intervention any other could still be, by mechanisms within `width`
     /// standard deviations of what is expected of them. See [`Certificate`] for what it relies on.
     pub fn certify(&self, recommendation: &Recommendation, width: f64) -> Certificate {
         let seed: u64 = self.generator(u64::MAX - 1).random();
-        let Recommendation { network, intervention, .. } = recommendation;
-        self.advisor.certify(&self.settled(), network, intervention, width, seed)
+        let Recommendation { network, intervention, given, .. } = recommendation;
+        let context = Context { given, ..self.settled() };
+        self.advisor.certify(&context, network, intervention, width, seed)
     }
 
     /// What was measured, and nothing that is under way.
     fn settled(&self) -> Context<'_> {
-        Context { problem: &self.problem, data: &self.data, pending: &[], failed: &[], memory: &self.memory }
+        Context {
+            problem: &self.problem,
+            data: &self.data,
+            pending: &[],
+            failed: &[],
+            memory: &self.memory,
+            given: Given::NONE,
+        }
     }
 
-    /// The trial with the best measured reward, and that reward in the direction of improvement.
+    /// The trial with the best measured reward, and that reward in the direction of improvement; of those in which no measurement
+    /// broke a limit, if there are any.
     pub fn best_trial(&self) -> Option<(&Trial, f64)> {
         let slot = self.problem.slot(self.problem.reward()).start;
         let reward =
             |trial: &Trial| trial.values.as_ref().and_then(|v| v[slot]).map(|v| self.problem.sign() * v);
-        let rewarded = self.trials.iter().filter_map(|trial| reward(trial).map(|r| (trial, r)));
-        rewarded.reduce(|best, next| if next.1 > best.1 { next } else { best })
+        let counted = || self.trials.iter().filter(|trial| trial.state != TrialState::Voided);
+        let rewarded = || counted().filter_map(|trial| reward(trial).map(|r| (trial, r)));
+        let keeps = |(trial, _): &(&Trial, f64)| {
+            trial.values.as_ref().is_some_and(|values| keeps_limits(&self.problem, values))
+        };
+        let better = |best: (_, f64), next: (_, f64)| if next.1 > best.1 { next } else { best };
+        rewarded().filter(keeps).reduce(better).or_else(|| rewarded().reduce(better))
+    }
+
+    /// What the trials have cost that were made: those that are complete, and those that failed on the way. Rows from outside cost
+    /// nothing here.
+    pub fn spent(&self) -> f64 {
+        let made =
+            |trial: &&Trial| trial.state != TrialState::Pending && trial.suggestion.origin() != Origin::Added;
+        self.trials.iter().filter(made).map(|trial| self.problem.cost(trial.intervention())).sum()
     }
 
     fn trial(&self, number: usize) -> Result<&Trial, StudyError> {

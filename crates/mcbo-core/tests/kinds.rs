@@ -83,6 +83,7 @@ fn every_strategy_keeps_to_what_is_allowed() {
             pending: &[],
             failed: &[],
             memory: &memory,
+            given: &mcbo_core::Given::default(),
         };
         let advice = strategy.recommended(&context, &mut ChaCha8Rng::seed_from_u64(1)).expect("advice");
         check_intervention(&problem, &advice).expect("it is allowed");

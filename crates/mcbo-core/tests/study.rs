@@ -197,10 +197,6 @@ fn bad_observations_are_refused_and_leave_the_study_as_it_was() {
         "the observation has 1 values where the problem has 2"
     );
     assert_eq!(
-        refused(study.tell(number, vec![Some(7.0), Some(1.0)])),
-        "x is 7, outside its range -5 to 5; hint: mend the value or widen the range in the problem file"
-    );
-    assert_eq!(
         refused(study.tell(number, vec![None, None])),
         "no node has a value; hint: mark the trial as failed if nothing could be measured"
     );
@@ -217,7 +213,7 @@ fn bad_observations_are_refused_and_leave_the_study_as_it_was() {
         "x was set to 0.5 but is reported as 0.7; hint: leave it out, a set node needs no measurement"
     );
     assert_eq!(
-        refused(study.add(Observation { intervention: target(3.0), values: vec![None, Some(1.0)] })),
+        refused(study.enqueue(target(3.0)).map(|_| ())),
         "x is 3, outside its range 0 to 1; hint: mend the value or widen the range in the problem file"
     );
     let reward = Intervention { targets: vec![(1, vec![1.0])], actions: vec![0.0] };
@@ -226,10 +222,7 @@ fn bad_observations_are_refused_and_leave_the_study_as_it_was() {
         "y cannot be set; hint: give it a `do` range in the problem file"
     );
     let far = Intervention { targets: Vec::new(), actions: vec![9.0] };
-    assert!(matches!(
-        study.add(Observation { intervention: far, values: vec![None, Some(1.0)] }),
-        Err(StudyError::Data(DataError::OutOfRange { .. }))
-    ));
+    assert!(matches!(study.enqueue(far), Err(StudyError::Data(DataError::OutOfRange { .. }))));
     study.tell(number, vec![Some(0.5), Some(1.0)]).expect("a good observation");
     assert_eq!(
         refused(study.tell(number, vec![Some(0.5), Some(1.0)])),

@@ -1,10 +1,10 @@
 //! Whether a node's model may be believed: each row predicted by the others.
 
-use mcbo_core::{LeftOutRow, Network, Study, slot_name};
+use mcbo_core::{LeftOutRow, Network, Study};
 
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Style, shorten, span};
-use crate::page::{CHOSEN, Key, MODEL, SMALL, Sheet, Swatch, titled};
+use crate::page::{CHOSEN, Key, MODEL, SMALL, Sheet, Swatch, measured, titled};
 use crate::statistics::binomial_band;
 
 /// Inner size of a panel.
@@ -40,7 +40,7 @@ pub fn calibration(study: &Study, network: &Network, node: usize) -> Option<Pict
     let components = (0..all.len()).filter(|&component| all[component].len() > 1);
     for (line, component) in components.take(COMPONENTS).enumerate() {
         let (rows, top) = (&all[component], TOP + line as f64 * (height + 6.0));
-        let name = shorten(&slot_name(problem, node, component));
+        let name = shorten(&measured(problem, node, component));
         draw_coverage(&mut canvas, rows, [lefts[0], top], &name);
         draw_values(&mut canvas, rows, [lefts[1], top], &name);
     }
@@ -63,7 +63,7 @@ pub fn calibration(study: &Study, network: &Network, node: usize) -> Option<Pict
     let name = &problem.nodes()[node].name;
     let sheet = Sheet {
         name: format!("calibration-{name}"),
-        title: titled(problem, &format!("{} foretold from the other trials", shorten(name))),
+        title: titled(study.name(), &format!("{} foretold from the other trials", shorten(name))),
         keys: vec![
             Key::new(Swatch::Line, MODEL, "share that central intervals hold"),
             Key::new(Swatch::Band, GREY, "95\u{a0}% band of a right model"),

@@ -1,11 +1,11 @@
 //! How a study went, trial by trial.
 
-use mcbo_core::{Forecast, Origin, Problem, Recommendation, Study, Trial, TrialState, expected_reward};
+use mcbo_core::{Forecast, Oddity, Origin, Problem, Recommendation, Study, Trial, TrialState, keeps_limits};
 
 use crate::Picture;
-use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, span};
+use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, shorten, span};
 use crate::page::{
-    ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, MODEL, Sheet, Swatch, bar, reward_name, titled,
+    ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, LIMIT, MODEL, ODD, Sheet, Swatch, bar, titled,
 };
 
 const WIDTH: f64 = 760.0;
@@ -37,53 +37,69 @@ fn label(origin: Origin) -> &'static str {
     }
 }
 
-/// What a trial shows, in the direction of improvement.
+/// What a trial shows, in the user's own sign.
 struct Point {
     number: f64,
     origin: Origin,
     state: TrialState,
     reward: Option<f64>,
+    /// Whether no measurement broke a limit.
+    keeps: bool,
     /// Lower end, mean and upper end of what was expected.
     expected: Option<[f64; 3]>,
+    /// Whether it does not fit the rest.
+    odd: bool,
 }
 
 fn expectation(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64; 3]> {
-    let [mean, low, high] = expected_reward(problem, forecasts)?;
-    let ordered = [low, mean, high];
+    let forecast = forecasts.iter().find(|forecast| forecast.node == problem.reward())?;
+    let ordered = [forecast.lower, forecast.mean, forecast.upper];
     ordered.iter().all(|value| value.is_finite()).then_some(ordered)
 }
 
-fn points(study: &Study) -> Vec<Point> {
+fn points(study: &Study, recommendation: Option<&Recommendation>) -> Vec<Point> {
+    let odd = recommendation.map_or_else(Vec::new, |advice| study.oddities(&advice.network));
+    let odd: Vec<usize> = odd.iter().filter(|odd| odd.trials().len() == 1).flat_map(Oddity::trials).collect();
     let problem = study.problem();
     let slot = problem.slot(problem.reward()).start;
     let point = |trial: &Trial| Point {
         number: trial.number as f64,
         origin: trial.suggestion.origin(),
         state: trial.state,
-        reward: trial.values.as_ref().and_then(|values| values[slot]).map(|value| problem.sign() * value),
+        reward: trial.values.as_ref().and_then(|values| values[slot]),
+        keeps: trial.values.as_ref().is_some_and(|values| keeps_limits(problem, values)),
         expected: expectation(problem, &trial.suggestion.predicted),
+        odd: odd.contains(&trial.number),
     };
-    study.trials().iter().map(point).collect()
+    let counted = study.trials().iter().filter(|trial| trial.state != TrialState::Voided);
+    counted.map(point).collect()
 }
 
 /// The reward of every trial, what the model had expected of it, the best so far, and what it expects of the recommended
-/// intervention; all in the direction of improvement.
+/// intervention; all in the user's own sign. Trials that do not fit the rest are ringed.
 pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Picture {
     let problem = study.problem();
-    let points = points(study);
+    let points = points(study, recommendation);
     let advice = recommendation.and_then(|advice| expectation(problem, &advice.predicted));
     let axes = axes(&points, advice);
-    let name = reward_name(problem);
+    let name = shorten(&problem.nodes()[problem.reward()].name);
     let mut canvas = Canvas::default();
     let bottom = axes.corner[1] + axes.size[1];
     axes.horizontal_grid(&mut canvas, 5);
     axes.counting_ticks(&mut canvas, 8, 1.0);
     let middle = axes.corner[0] + axes.size[0] / 2.0;
     canvas.text([middle, bottom + 46.0], Anchor::Middle, 11.0, "trial");
-    canvas.text_up([11.0, axes.corner[1] + axes.size[1] / 2.0], 11.0, &format!("reward = {name}"));
+    canvas.text_up([11.0, axes.corner[1] + axes.size[1] / 2.0], 11.0, &name);
     canvas.open(axes.corner[0], axes.corner[1], axes.size[0], axes.size[1]);
     draw_advice(&mut canvas, &axes, advice);
-    draw_points(&mut canvas, &axes, &points);
+    let limit = problem.nodes()[problem.reward()].limit;
+    if let Some(limit) = limit {
+        let y = axes.down(limit.level);
+        canvas.open_style(&LIMIT);
+        canvas.curve(&[[0.0, y], [axes.size[0], y]], &LIMIT);
+        canvas.close_group();
+    }
+    draw_points(&mut canvas, &axes, &points, problem.sign());
     canvas.close();
     canvas.frame(axes.corner[0], axes.corner[1], axes.size[0], axes.size[1]);
     draw_unrewarded(&mut canvas, &axes, &points);
@@ -94,8 +110,11 @@ pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Pictur
     }
     Sheet {
         name: "history".into(),
-        title: titled(problem, &format!("reward of {}", counted(study.trials().len(), "trial"))),
-        keys: keys(&points, advice),
+        title: titled(study.name(), &format!("{name} of {}", counted(study.trials().len(), "trial"))),
+        keys: keys(&points, advice)
+            .into_iter()
+            .chain(limit.map(|_| Key::new(Swatch::Line, LIMIT, "limit")))
+            .collect(),
         body: canvas,
         size: [WIDTH, HEIGHT + BELOW],
         caption: caption(study, &points, advice),
@@ -114,7 +133,7 @@ fn axes(points: &[Point], advice: Option<[f64; 3]>) -> Axes {
     let some = measured().next().is_some() || advice.is_some();
     let y = if some { span(measured().chain(core).chain(near), 0.06) } else { [0.0, 1.0] };
     let left = Axes::label_room(y, 5) + 22.0;
-    let last = points.len().max(1) as f64;
+    let last = points.last().map_or(1.0, |point| point.number);
     let x = [1.0 - 0.02 * last - 0.3, last + 0.02 * last + 0.3];
     Axes { corner: [left, 4.0], size: [WIDTH - left - 4.0, HEIGHT - 4.0], x, y }
 }
@@ -128,7 +147,7 @@ fn draw_advice(canvas: &mut Canvas, axes: &Axes, advice: Option<[f64; 3]>) {
     canvas.close_group();
 }
 
-fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point]) {
+fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point], sign: f64) {
     let r = if points.len() > 150 { 2.2 } else { 3.4 };
     canvas.open_style(&MODEL);
     for (point, [low, mean, high]) in points.iter().filter_map(|point| Some((point, point.expected?))) {
@@ -138,8 +157,10 @@ fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point]) {
     canvas.close_group();
     let mut best: Option<f64> = None;
     let mut steps: Vec<[f64; 2]> = Vec::new();
-    for (number, reward) in points.iter().filter_map(|point| Some((point.number, point.reward?))) {
-        let next = best.map_or(reward, |best| best.max(reward));
+    let kept = points.iter().filter(|point| point.keeps);
+    for (number, reward) in kept.filter_map(|point| Some((point.number, point.reward?))) {
+        let better = |best: f64| if sign * reward > sign * best { reward } else { best };
+        let next = best.map_or(reward, better);
         if let Some(best) = best {
             steps.push(axes.at(number, best));
         }
@@ -162,6 +183,13 @@ fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point]) {
         }
         canvas.close_group();
     }
+    canvas.open_style(&ODD);
+    for point in points.iter().filter(|point| point.odd) {
+        if let Some(reward) = point.reward {
+            canvas.ring(axes.at(point.number, reward), r + 3.4);
+        }
+    }
+    canvas.close_group();
 }
 
 /// Below the panel: a cross for each trial that failed, a ring for one under way or without its reward.
@@ -194,6 +222,9 @@ fn keys(points: &[Point], advice: Option<[f64; 3]>) -> Vec<Key> {
     if advice.is_some() {
         keys.push(Key::new(Swatch::LineBand, ADVICE, "expected of the recommendation"));
     }
+    if points.iter().any(|point| point.odd && point.reward.is_some()) {
+        keys.push(Key::new(Swatch::Ring, ODD, "does not fit the rest"));
+    }
     // In the colour of the first of them: colours say who chose a trial.
     let without = |failed: bool| {
         let found = points.iter().find(|p| p.reward.is_none() && (p.state == TrialState::Failed) == failed);
@@ -211,6 +242,7 @@ fn keys(points: &[Point], advice: Option<[f64; 3]>) -> Vec<Key> {
 fn caption(study: &Study, points: &[Point], advice: Option<[f64; 3]>) -> String {
     let mut text = String::new();
     if let Some((trial, reward)) = study.best_trial() {
+        let reward = study.problem().sign() * reward;
         text.push_str(&format!("Best measured: {} in trial {}. ", short(reward), trial.number));
     }
     if let Some([low, mean, high]) = advice {
@@ -219,15 +251,17 @@ fn caption(study: &Study, points: &[Point], advice: Option<[f64; 3]>) -> String 
     }
     if advice.is_some() || points.iter().any(|point| point.expected.is_some()) {
         text.push_str(
-            "Bars and bands hold the expected reward with 90\u{a0}% probability by what the model knew; a single measurement scatters around it by its noise. ",
+            "Bars and bands hold the expected value with 90\u{a0}% probability by what the model knew; a single measurement scatters around it by its noise. ",
         );
     }
-    let worth =
-        if study.problem().sign() < 0.0 { " Small values are good, so the sign is turned." } else { "" };
+    let out = study.trials().iter().filter(|trial| trial.state == TrialState::Voided).count();
+    if out > 0 {
+        text.push_str(&format!("{} taken out, not shown. ", counted(out, "trial")));
+    }
     if points.is_empty() {
         text.push_str("There is no trial yet.");
     } else {
-        text.push_str(&format!("Up is better.{worth}"));
+        text.push_str(if study.problem().sign() < 0.0 { "Down is better." } else { "Up is better." });
     }
     text
 }
@@ -243,7 +277,9 @@ mod tests {
             origin: Origin::Strategy,
             state: TrialState::Complete,
             reward: Some(reward),
+            keeps: true,
             expected,
+            odd: false,
         };
         let axes = axes(
             &[point(1.0, 0.0, Some([-1000.0, 0.0, 1000.0])), point(2.0, 1.0, None)],

@@ -32,9 +32,9 @@ mod statistics;
 use mcbo_core::{Recommendation, Study};
 
 pub use calibration::calibration;
-pub use graph::graph;
+pub use graph::{graph, graph_of};
 pub use history::history;
-pub use mechanism::mechanism;
+pub use mechanism::{mechanism, mechanism_about};
 pub use parallel::parallel;
 
 /// A picture as SVG text.
@@ -76,15 +76,12 @@ impl Picture {
 /// All pictures of a study: history, graph, parallel coordinates; with a recommendation also the mechanism of every node
 /// and how well each learned one foretells what it has not seen.
 pub fn pictures(study: &Study, recommendation: Option<&Recommendation>) -> Vec<Picture> {
-    let network = recommendation.map(|recommendation| &recommendation.network);
-    let mut pictures = vec![
-        history(study, recommendation),
-        graph(study.problem(), network),
-        parallel(study, recommendation),
-    ];
-    if let Some(network) = network {
+    let network = recommendation.map(|advice| &advice.network);
+    let mut pictures =
+        vec![history(study, recommendation), graph_of(study, network, None), parallel(study, recommendation)];
+    if let Some(Recommendation { network, intervention, .. }) = recommendation {
         let order = study.problem().graph().order();
-        pictures.extend(order.iter().filter_map(|&node| mechanism(study, network, node)));
+        pictures.extend(order.iter().filter_map(|&node| mechanism_about(study, network, node, intervention)));
         pictures.extend(order.iter().filter_map(|&node| calibration(study, network, node)));
     }
     pictures

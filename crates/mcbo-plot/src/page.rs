@@ -1,6 +1,6 @@
 //! What all pictures have in common: a title, a legend, a body and a caption.
 
-use mcbo_core::{Direction, Problem};
+use mcbo_core::{Problem, slot_name};
 
 use crate::Picture;
 use crate::draw::{Anchor, Canvas, Marker, Style, document, line_width, shorten, wrap};
@@ -21,6 +21,7 @@ pub(crate) const DESIGN: Style = Style { marker: Marker::Square, ..Style::new("p
 pub(crate) const ADDED: Style = Style { marker: Marker::Diamond, ..Style::new("p-added", "#cc79a7") };
 pub(crate) const ENQUEUED: Style = Style { marker: Marker::Up, ..Style::new("p-enqueued", "#b07a00") };
 pub(crate) const BEST: Style = Style { width: 1.8, ..Style::new("p-best", "#222222") };
+pub(crate) const ODD: Style = Style { width: 1.6, ..Style::new("p-odd", "#b00020") };
 pub(crate) const ADVICE: Style = Style { width: 2.0, dash: "7 3", ..Style::new("p-advice", "#009e73") };
 
 /// What stands before a name in the legend.
@@ -133,16 +134,39 @@ fn paragraph(text: &str, room: f64) -> Vec<String> {
     lines
 }
 
-/// The reward in the direction of improvement: `yield`, or `−psa` where small is good.
-pub(crate) fn reward_name(problem: &Problem) -> String {
-    let name = shorten(&problem.nodes()[problem.reward()].name);
-    match problem.direction() {
-        Direction::Maximize => name,
-        Direction::Minimize => format!("−{name}"),
+/// A name with the unit of its values, if there is one.
+pub(crate) fn with_unit(name: String, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit) => format!("{name} ({unit})"),
+        None => name,
     }
 }
 
-/// A title that begins with the problem's name.
-pub(crate) fn titled(problem: &Problem, text: &str) -> String {
-    if problem.name().is_empty() { text.to_owned() } else { format!("{}: {text}", shorten(problem.name())) }
+/// A component of a node with its unit.
+pub(crate) fn measured(problem: &Problem, node: usize, component: usize) -> String {
+    with_unit(slot_name(problem, node, component), problem.nodes()[node].unit.as_deref())
+}
+
+/// The inputs of a node with their units, parents first.
+pub(crate) fn inputs(problem: &Problem, node: usize) -> Vec<String> {
+    let node = &problem.nodes()[node];
+    let parents = node.parents.iter().flat_map(|&parent| {
+        (0..problem.nodes()[parent].dim).map(move |component| measured(problem, parent, component))
+    });
+    let actions = node.actions.iter().map(|&action| &problem.actions()[action]);
+    parents.chain(actions.map(|action| with_unit(action.name.clone(), action.unit.as_deref()))).collect()
+}
+
+/// How a limit is drawn.
+pub(crate) const LIMIT: Style = Style { dash: "5 3", width: 1.2, ..Style::new("p-limit", "#b00020") };
+
+/// The reward, in its own units.
+pub(crate) fn reward_name(problem: &Problem) -> String {
+    let node = &problem.nodes()[problem.reward()];
+    with_unit(shorten(&node.name), node.unit.as_deref())
+}
+
+/// A title that begins with the study's name.
+pub(crate) fn titled(name: &str, text: &str) -> String {
+    if name.is_empty() { text.to_owned() } else { format!("{}: {text}", shorten(name)) }
 }

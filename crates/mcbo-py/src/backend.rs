@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcbo_core::{Intervention, Problem, TrialState};
+use mcbo_core::{Given, Intervention, Problem, TrialState};
 use mcbo_store::{MemoryStudy, Row, Store, StoredStudy, StoredTrial, StrategyOptions};
 
 use crate::convert::Named;
@@ -16,6 +16,7 @@ pub struct Counts {
     pub pending: usize,
     pub complete: usize,
     pub failed: usize,
+    pub voided: usize,
     pub created: i64,
     pub changed: i64,
 }
@@ -42,10 +43,10 @@ impl Backend {
     }
 
     /// Trials for a worker.
-    pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, Fault> {
+    pub fn ask(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<StoredTrial>, Fault> {
         Ok(match self {
-            Self::Memory(study) => study.ask(worker, count)?,
-            Self::Stored { study, .. } => study.ask(worker, count)?,
+            Self::Memory(study) => study.ask_given(worker, count, given)?,
+            Self::Stored { study, .. } => study.ask_given(worker, count, given)?,
         })
     }
 
@@ -70,6 +71,27 @@ impl Backend {
             Self::Stored { study, .. } => study.tell(number, &values, worker),
         }?;
         Ok(())
+    }
+
+    /// Puts values of a trial right.
+    pub fn correct(&mut self, number: usize, values: &Named, reason: &str) -> Result<(), Fault> {
+        let values: Vec<(&str, Vec<f64>)> =
+            values.iter().map(|(name, values)| (name.as_str(), values.clone())).collect();
+        match self {
+            Self::Memory(study) => study.correct(number, &values, reason),
+            Self::Stored { study, .. } => study.correct(number, &values, reason),
+        }?;
+        Ok(())
+    }
+
+    /// Takes trials out, or puts them back; which of them that is new of.
+    pub fn void(&mut self, numbers: &[usize], reason: &str, undo: bool) -> Result<Vec<usize>, Fault> {
+        Ok(match (self, undo) {
+            (Self::Memory(study), false) => study.void(numbers, reason)?,
+            (Self::Memory(study), true) => study.restore(numbers, reason)?,
+            (Self::Stored { study, .. }, false) => study.void(numbers, reason)?,
+            (Self::Stored { study, .. }, true) => study.restore(numbers, reason)?,
+        })
     }
 
     /// Marks a trial as failed.
@@ -139,6 +161,7 @@ impl Backend {
                 pending: study.count(TrialState::Pending),
                 complete: study.count(TrialState::Complete),
                 failed: study.count(TrialState::Failed),
+                voided: study.count(TrialState::Voided),
                 created: study.created(),
                 changed: study.changed(),
             }),
@@ -149,6 +172,7 @@ impl Backend {
                     pending: status.pending,
                     complete: status.complete,
                     failed: status.failed,
+                    voided: status.voided,
                     created: status.created,
                     changed: status.changed,
                 })

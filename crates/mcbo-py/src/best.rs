@@ -1,10 +1,10 @@
 //! What to settle for.
 
-use mcbo_core::{Certificate, Criterion, Recommendation, Study};
+use mcbo_core::{Certificate, Criterion, Given, Recommendation, Study};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{forecasts, parts};
+use crate::convert::{forecasts, known, limits, parts};
 use crate::errors::{Fault, data_error};
 
 /// A recommendation with what bounds it.
@@ -22,11 +22,18 @@ pub fn criterion(by: &str) -> PyResult<Criterion> {
     }
 }
 
-/// Looks for it.
-pub fn find(study: &Study, criterion: Criterion, width: Option<f64>) -> Result<Best, Fault> {
-    let recommendation = study.recommend_by(criterion)?;
-    let certificate = width.map(|width| study.certify(&recommendation, width));
-    Ok(Best { recommendation, certificate })
+/// Looks for it in each of these contexts, with one model for all.
+pub fn find(
+    study: &Study,
+    criterion: Criterion,
+    width: Option<f64>,
+    contexts: &[Given],
+) -> Result<Vec<Best>, Fault> {
+    let certified = |recommendation: Recommendation| {
+        let certificate = width.map(|width| study.certify(&recommendation, width));
+        Best { recommendation, certificate }
+    };
+    Ok(study.policy(criterion, contexts)?.into_iter().map(certified).collect())
 }
 
 /// Tells it.
@@ -40,6 +47,9 @@ pub fn dict<'py>(py: Python<'py>, study: &Study, best: &Best) -> PyResult<Bound<
     dict.set_item("reward", reward)?;
     let warnings: Vec<String> = recommendation.warnings.iter().map(ToString::to_string).collect();
     dict.set_item("warnings", warnings)?;
+    dict.set_item("given", known(py, problem, &recommendation.given)?)?;
+    dict.set_item("limits", limits(py, &recommendation.limits)?)?;
+    dict.set_item("cost", problem.has_costs().then(|| problem.cost(&recommendation.intervention)))?;
     dict.set_item("best", study.best_trial().map(|(trial, reward)| (trial.number, reward)))?;
     let bounds = match certificate {
         None => None,

@@ -1,6 +1,8 @@
 //! Between Python's objects and the library's.
 
-use mcbo_core::{DataError, Forecast, Intervention, Outlook, Problem, check_done, slot_name};
+use mcbo_core::{
+    DataError, Forecast, Given, Intervention, Keeping, Outlook, Problem, check_done, check_ranges, slot_name,
+};
 use mcbo_store::Row;
 use pyo3::BoundObject;
 use pyo3::exceptions::{PyException, PyTypeError};
@@ -118,8 +120,42 @@ pub fn intervention(
     actions: &Bound<'_, PyAny>,
     targets: &Bound<'_, PyAny>,
 ) -> PyResult<Intervention> {
+    let intervention = done(problem, actions, targets)?;
+    check_ranges(problem, &intervention).map_err(Fault::from)?;
+    Ok(intervention)
+}
+
+/// The same of something that may have been done before, outside the ranges of today.
+pub fn done(
+    problem: &Problem,
+    actions: &Bound<'_, PyAny>,
+    targets: &Bound<'_, PyAny>,
+) -> PyResult<Intervention> {
     let (actions, targets) = (named_actions(problem, actions)?, named("the values of set nodes", targets)?);
     Ok(assemble(problem, &actions, targets)?)
+}
+
+/// What is known of the contexts, by names.
+pub fn given(problem: &Problem, known: &Bound<'_, PyAny>) -> PyResult<Given> {
+    Ok(Given::new(problem, named("what is given", known)?).map_err(Fault::from)?)
+}
+
+/// What was known of the contexts, by node name.
+pub fn known<'py>(py: Python<'py>, problem: &Problem, given: &Given) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (node, values) in given.iter() {
+        dict.set_item(&problem.nodes()[node].name, components(py, problem, node, values)?)?;
+    }
+    Ok(dict)
+}
+
+/// How probable it is that each limit is kept: (probability, wanted) by node name.
+pub fn limits<'py>(py: Python<'py>, limits: &[Keeping]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for keeping in limits {
+        dict.set_item(&keeping.name, (keeping.probability, keeping.wanted))?;
+    }
+    Ok(dict)
 }
 
 /// An intervention from names.

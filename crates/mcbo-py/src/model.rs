@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mcbo_core::{
-    Intervention, MechanismKind, NodeSummary, Noise, Prediction, Problem, Recommendation, Study, input_names,
+    Doubt, Effect, Intervention, MechanismKind, NodeSummary, Noise, Prediction, Problem, Recommendation,
+    Study, input_names,
 };
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
@@ -14,7 +15,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::convert::{forecasts, intervention, outlooks};
+use crate::convert::{done, forecasts, intervention, outlooks};
 use crate::errors::{Fault, data_error};
 use crate::threads::together;
 
@@ -33,6 +34,12 @@ pub struct Model {
 
 /// One row of [`Model::nodes`]: name, rows, deviation of the mechanism, share explained, deviation of the noise, form.
 type NodeRow = (String, usize, f64, Option<f64>, f64, String);
+/// Effect, its bounds, and the best and the worst value.
+type EffectRow = (f64, f64, f64, f64, f64);
+/// Effects of actions, of arrows, and shares of nodes.
+type EffectRows = (Vec<(String, EffectRow)>, Vec<(String, String, EffectRow)>, Vec<(String, f64)>);
+/// Kind, node, other end, weight, logarithm of the odds, words.
+type DoubtRow = (String, String, Option<String>, String, Option<f64>, String);
 /// Means and deviations.
 type Predicted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
@@ -70,6 +77,50 @@ impl Model {
     /// What should be known about the fit.
     fn warnings(&self) -> Vec<String> {
         self.recommendation.network.warnings().iter().map(ToString::to_string).collect()
+    }
+
+    /// Trials that do not fit: their numbers, and why.
+    fn oddities(&self, py: Python<'_>) -> PyResult<Vec<(Vec<usize>, String)>> {
+        let found = together(py, || Ok(self.study.oddities(&self.recommendation.network)))?;
+        Ok(found.into_iter().map(|odd| (odd.trials(), odd.to_string())).collect())
+    }
+
+    /// What the data say against the graph: kind, node, other end, weight, logarithm of the odds, words.
+    fn doubts(&self, py: Python<'_>) -> PyResult<Vec<DoubtRow>> {
+        let found = together(py, || Ok(self.study.doubts(&self.recommendation)?))?;
+        let row = |doubt: Doubt| {
+            let (kind, node, from) = doubt.about();
+            let (node, from) = (node.to_owned(), from.map(str::to_owned));
+            (kind.to_owned(), node, from, doubt.weight().to_owned(), doubt.log_odds(), doubt.to_string())
+        };
+        Ok(found.into_iter().map(row).collect())
+    }
+
+    /// What can be said for a trial.
+    fn why<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyDict>> {
+        let why = together(py, || Ok(self.study.why(&self.recommendation.network, number)?))?;
+        let name = |node: usize| self.problem.nodes()[node].name.clone();
+        let dict = PyDict::new(py);
+        dict.set_item("expected", why.expected.map(|[mean, lower, upper]| (mean, lower, upper)))?;
+        dict.set_item("hope", why.hope)?;
+        dict.set_item("nearest", why.nearest)?;
+        let teaches: Vec<(String, f64)> =
+            why.teaches.into_iter().map(|(n, share)| (name(n), share)).collect();
+        dict.set_item("teaches", teaches)?;
+        dict.set_item("best", why.best)?;
+        dict.set_item("differs", why.differs)?;
+        Ok(dict)
+    }
+
+    /// What matters: actions, arrows, and shares of what is not known.
+    fn effects(&self, py: Python<'_>) -> PyResult<EffectRows> {
+        let found = together(py, || Ok(self.study.effects(&self.recommendation)?))?;
+        let name = |node: usize| self.problem.nodes()[node].name.clone();
+        let numbers = |e: Effect| (e.effect, e.lower, e.upper, e.best, e.worst);
+        let actions = found.actions.into_iter().map(|(name, effect)| (name, numbers(effect)));
+        let arrows = found.arrows.into_iter().map(|(from, to, e)| (name(from), name(to), numbers(e)));
+        let unknown = found.unknown.into_iter().map(|(node, share)| (name(node), share));
+        Ok((actions.collect(), arrows.collect(), unknown.collect()))
     }
 
     /// The names of a node's inputs, in order.
@@ -139,7 +190,7 @@ impl Model {
         py: Python<'py>,
         interventions: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let read = |(actions, targets): &(_, _)| intervention(&self.problem, actions, targets);
+        let read = |(actions, targets): &(_, _)| done(&self.problem, actions, targets);
         let interventions = interventions.iter().map(read).collect::<PyResult<Vec<Intervention>>>()?;
         let found: Vec<Prediction> = together(py, || {
             let predict = |intervention| self.study.predict(&self.recommendation, intervention);

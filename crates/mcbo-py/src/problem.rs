@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Components, Direction, ENUMERATION_LIMIT, Node, Noise, target_sets};
+use mcbo_core::{Components, Direction, ENUMERATION_LIMIT, Given, Node, Noise, target_sets};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{IntoPyDict, PyDict, PyList};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::convert::{intervention, observed, parts, slot_names};
+use crate::convert::{given as given_of, intervention, known, observed, parts, slot_names};
 use crate::errors::{Fault, exception};
 use crate::threads::alone;
 
 /// Keeps the simulator's randomness apart from that of the strategy, as `mcbo run` does.
 const KEY: u64 = 0x7369_6d75_6c61_7465;
+/// The same for contexts.
+const CONTEXTS: u64 = 0x636f_6e74_6578_7473;
 
 /// A checked problem with the text it was read from.
 #[pyclass(frozen, module = "mcbo._mcbo")]
@@ -164,12 +166,69 @@ impl Problem {
         parts(actions.py(), &self.inner, &intervention(&self.inner, actions, targets)?)
     }
 
+    /// What the simulator has for the contexts of trial `number` of a run with this seed.
+    fn simulate_contexts<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        number: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let Some(simulator) = self.inner.simulator() else {
+            return Err(exception("ProblemError", "the problem has no [simulator]; hint: add one".into()));
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ CONTEXTS);
+        rng.set_stream(number);
+        known(py, &self.inner, &Given::draw(&self.inner, simulator, &mut rng))
+    }
+
+    /// Units, contexts, limits and costs of nodes and actions by name, as the problem file writes them; those that have none are
+    /// left out.
+    fn marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for node in self.inner.nodes() {
+            let marks = PyDict::new(py);
+            if let Some(unit) = &node.unit {
+                marks.set_item("unit", unit)?;
+            }
+            if node.context {
+                marks.set_item("context", true)?;
+            }
+            if let Some(limit) = node.limit {
+                let dict = PyDict::new(py);
+                dict.set_item(limit.side.name(), limit.level)?;
+                dict.set_item("probability", limit.probability)?;
+                marks.set_item("limit", dict)?;
+            }
+            if let Some(cost) = node.cost {
+                marks.set_item("cost", [("fixed", cost.fixed)].into_py_dict(py)?)?;
+            }
+            if !marks.is_empty() {
+                all.set_item(&node.name, marks)?;
+            }
+        }
+        for action in self.inner.actions() {
+            let marks = PyDict::new(py);
+            if let Some(unit) = &action.unit {
+                marks.set_item("unit", unit)?;
+            }
+            if let Some(cost) = action.cost {
+                let parts = [("fixed", cost.fixed), ("per_unit", cost.per_unit)];
+                marks.set_item("cost", parts.into_py_dict(py)?)?;
+            }
+            if !marks.is_empty() {
+                all.set_item(&action.name, marks)?;
+            }
+        }
+        Ok(all)
+    }
+
     /// What the simulator answers to trial `number` of a run with this seed.
     fn simulate<'py>(
         &self,
         py: Python<'py>,
         actions: &Bound<'py, PyAny>,
         targets: &Bound<'py, PyAny>,
+        given: &Bound<'py, PyAny>,
         seed: u64,
         number: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -179,7 +238,9 @@ impl Problem {
         let intervention = intervention(&self.inner, actions, targets)?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ KEY);
         rng.set_stream(number);
-        let values = alone(py, || Ok(simulator.sample(&self.inner, &intervention, &mut rng)))?;
+        let given = given_of(&self.inner, given)?;
+        let known = |node: usize| given.of(node);
+        let values = alone(py, || Ok(simulator.sample_knowing(&self.inner, &intervention, known, &mut rng)))?;
         observed(py, &self.inner, &values.into_iter().map(Some).collect::<Vec<_>>())
     }
 }

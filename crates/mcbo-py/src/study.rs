@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use mcbo_core::{Data, default_initial};
+use mcbo_core::{Criterion, Data, Given, default_initial};
 use mcbo_store::{MemoryStudy, Options, Store, StoreError, StoredTrial, Strategies, StrategyOptions};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use crate::problem::Problem;
 use crate::strategy::{PyStrategy, StrategyRegistry, Tables, tables};
 use crate::threads::{alone, together};
 use crate::trial::trial_dict;
-use crate::{best, rows};
+use crate::{best, convert, rows};
 
 /// More trials than anyone asks for at once.
 const MOST: usize = 10_000;
@@ -184,13 +184,15 @@ impl Study {
         py: Python<'py>,
         count: usize,
         worker: Option<String>,
+        given: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         if count > MOST {
             return Err(data_error(format!("{count} trials are too many at once; hint: {MOST} at most")));
         }
         let worker = worker.unwrap_or_else(somebody);
+        let given = convert::given(&*self.quickly(py, Backend::problem)?, given)?;
         let (problem, trials) = self.with(py, |backend| {
-            let trials = backend.ask(&worker, count)?;
+            let trials = backend.ask(&worker, count, &given)?;
             Ok((backend.problem()?, trials))
         })?;
         Self::list(py, &problem, &trials)
@@ -206,6 +208,23 @@ impl Study {
     ) -> PyResult<()> {
         let values = named("the values", values)?;
         self.quickly(py, |backend| backend.tell(number, &values, worker.as_deref()))
+    }
+
+    /// Puts values of a trial right.
+    fn correct(
+        &self,
+        py: Python<'_>,
+        number: usize,
+        values: &Bound<'_, PyAny>,
+        reason: &str,
+    ) -> PyResult<()> {
+        let values = named("the values", values)?;
+        self.quickly(py, |backend| backend.correct(number, &values, reason))
+    }
+
+    /// Takes trials out, or puts them back; which of them that is new of.
+    fn void(&self, py: Python<'_>, numbers: Vec<usize>, reason: &str, undo: bool) -> PyResult<Vec<usize>> {
+        self.quickly(py, |backend| backend.void(&numbers, reason, undo))
     }
 
     /// Marks a trial as one that could not be run.
@@ -264,11 +283,11 @@ impl Study {
         Self::list(py, &problem, &trials)
     }
 
-    /// Trials, those pending, complete and failed, and when the study began and changed last.
-    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize, usize, usize, i64, i64)> {
+    /// Trials, those pending, complete, failed and voided, and when the study began and changed last.
+    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize, usize, usize, usize, i64, i64)> {
         let counts = self.quickly(py, Backend::counts)?;
-        let crate::backend::Counts { trials, pending, complete, failed, created, changed } = counts;
-        Ok((trials, pending, complete, failed, created, changed))
+        let crate::backend::Counts { trials, pending, complete, failed, voided, created, changed } = counts;
+        Ok((trials, pending, complete, failed, voided, created, changed))
     }
 
     /// The problem in force, without its text.
@@ -289,15 +308,23 @@ impl Study {
         Ok(tables(py, &problem, &data))
     }
 
-    /// What to settle for, with bounds; with a width also how much better any other could still be.
-    fn best<'py>(&self, py: Python<'py>, by: &str, width: Option<f64>) -> PyResult<Bound<'py, PyDict>> {
+    /// What to settle for in each of these contexts, with bounds; with a width also how much better any other could still be.
+    fn best<'py>(
+        &self,
+        py: Python<'py>,
+        by: &str,
+        width: Option<f64>,
+        contexts: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let criterion = best::criterion(by)?;
         if let Some(width) = width.filter(|width| !width.is_finite() || *width < 0.0) {
             return Err(data_error(format!("the width is {width}; hint: a finite number, at least 0")));
         }
         let study = self.quickly(py, Backend::study)?;
-        let best = together(py, || best::find(&study, criterion, width))?;
-        best::dict(py, &study, &best)
+        let read = |given| convert::given(study.problem(), given);
+        let contexts = contexts.iter().map(read).collect::<PyResult<Vec<Given>>>()?;
+        let best = together(py, || best::find(&study, criterion, width, &contexts))?;
+        best.iter().map(|best| best::dict(py, &study, best)).collect()
     }
 
     /// Goes on with another problem, from its text.
@@ -315,10 +342,23 @@ impl Study {
         Ok(pictures.into_iter().map(|picture| (picture.name, picture.title, picture.svg)).collect())
     }
 
-    /// The model that was fitted to what was measured.
-    fn model(&self, py: Python<'_>) -> PyResult<Model> {
+    /// What the trials have cost that were made; `None` if nothing is said about costs.
+    fn spent(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         let study = self.quickly(py, Backend::study)?;
-        let found = together(py, || Ok(study.recommend()?))?;
+        Ok(study.problem().has_costs().then(|| study.spent()))
+    }
+
+    /// The number of the trial with the best measured reward.
+    fn best_trial(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        let study = self.quickly(py, Backend::study)?;
+        Ok(study.best_trial().map(|(trial, _)| trial.number))
+    }
+
+    /// The model that was fitted to what was measured, of trials in which this is given.
+    fn model(&self, py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Model> {
+        let study = self.quickly(py, Backend::study)?;
+        let given = convert::given(study.problem(), given)?;
+        let found = together(py, || Ok(study.recommend_given(Criterion::Mean, &given)?))?;
         Ok(Model { problem: study.problem().clone(), recommendation: found, study })
     }
 }

@@ -5,7 +5,7 @@ use mcbo_store::StoredTrial;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{by_node, forecasts, observed, parts};
+use crate::convert::{by_node, forecasts, known, limits, observed, parts};
 
 /// Everything about a trial, by names.
 pub fn trial_dict<'py>(
@@ -33,10 +33,17 @@ pub fn trial_dict<'py>(
     dict.set_item("predicted", forecasts(py, problem, &suggestion.predicted)?)?;
     dict.set_item("optimistic", by_node(py, problem, &suggestion.optimistic)?)?;
     dict.set_item("warnings", warnings)?;
+    dict.set_item("given", known(py, problem, &suggestion.given)?)?;
+    dict.set_item("limits", limits(py, &suggestion.limits)?)?;
+    dict.set_item("cost", problem.has_costs().then(|| problem.cost(&suggestion.intervention)))?;
     dict.set_item("worker", record.worker.as_deref())?;
     dict.set_item("asked", record.asked)?;
     dict.set_item("told", record.told)?;
-    dict.set_item("reason", record.reason.as_deref())?;
+    dict.set_item("corrected", record.corrected)?;
+    let why = record.voided.as_ref().map(|(_, why)| why.as_str());
+    dict.set_item("reason", why.filter(|why| !why.is_empty()).or(record.reason.as_deref()))?;
+    let done = trial.done.as_ref().map(|done| parts(py, problem, done)).transpose()?;
+    dict.set_item("done", done)?;
     dict.set_item("seconds", record.took_seconds)?;
     Ok(dict)
 }

@@ -141,6 +141,15 @@ pub(crate) struct Corrected {
     pub by: Option<String>,
 }
 
+/// Trials were taken out of the study, or put back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Voided {
+    pub trials: Vec<usize>,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
 /// A trial could not be run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Failed {
@@ -178,6 +187,8 @@ pub(crate) enum Event {
     Retried(Retried),
     Told(Told),
     Corrected(Corrected),
+    Voided(Voided),
+    Restored(Voided),
     Failed(Failed),
     Added(Added),
 }
@@ -192,6 +203,8 @@ impl Event {
             Self::Retried(_) => "retried",
             Self::Told(_) => "told",
             Self::Corrected(_) => "corrected",
+            Self::Voided(_) => "voided",
+            Self::Restored(_) => "restored",
             Self::Failed(_) => "failed",
             Self::Added(_) => "added",
         }
@@ -206,6 +219,7 @@ impl Event {
             Self::Retried(event) => serde_json::to_string(event),
             Self::Told(event) => serde_json::to_string(event),
             Self::Corrected(event) => serde_json::to_string(event),
+            Self::Voided(event) | Self::Restored(event) => serde_json::to_string(event),
             Self::Failed(event) => serde_json::to_string(event),
             Self::Added(event) => serde_json::to_string(event),
         }
@@ -223,6 +237,8 @@ impl Event {
             "retried" => Self::Retried(parse(payload)?),
             "told" => Self::Told(parse(payload)?),
             "corrected" => Self::Corrected(parse(payload)?),
+            "voided" => Self::Voided(parse(payload)?),
+            "restored" => Self::Restored(parse(payload)?),
             "failed" => Self::Failed(parse(payload)?),
             "added" => Self::Added(parse(payload)?),
             other => return Err(format!("its kind {other:?} is unknown")),

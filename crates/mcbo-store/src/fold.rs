@@ -51,6 +51,12 @@ impl Fold {
             Event::Corrected(event) => {
                 ledger.correct(&event, at).map_err(text)?;
             }
+            Event::Voided(event) => {
+                ledger.void(&event, at).map_err(text)?;
+            }
+            Event::Restored(event) => {
+                ledger.restore(&event).map_err(text)?;
+            }
             Event::Failed(event) => ledger.fail(&event).map_err(text)?,
             Event::Added(event) => {
                 for row in event.rows {

@@ -56,15 +56,29 @@ pub enum Deed {
     Told {
         /// The trial.
         trial: usize,
-        /// The values by node or component.
+        /// The values by node or component, and what was really done by action or set node.
         values: BTreeMap<String, Vec<f64>>,
     },
     /// Values of a trial were put right.
     Corrected {
         /// The trial.
         trial: usize,
-        /// The right values by node or component.
+        /// The right values by node, component or action.
         values: BTreeMap<String, Vec<f64>>,
+        /// Why, as far as it was said.
+        reason: String,
+    },
+    /// Trials were taken out of the study.
+    Voided {
+        /// The trials.
+        trials: Vec<usize>,
+        /// Why, as far as it was said.
+        reason: String,
+    },
+    /// Trials that had been taken out were put back.
+    Restored {
+        /// The trials.
+        trials: Vec<usize>,
         /// Why, as far as it was said.
         reason: String,
     },
@@ -121,6 +135,10 @@ impl Teller {
             Event::Corrected(event) => {
                 let (trial, values, reason) = (event.trial, event.values, event.reason);
                 (event.by, Deed::Corrected { trial, values, reason })
+            }
+            Event::Voided(event) => (event.by, Deed::Voided { trials: event.trials, reason: event.reason }),
+            Event::Restored(event) => {
+                (event.by, Deed::Restored { trials: event.trials, reason: event.reason })
             }
             Event::Failed(event) => (event.by, Deed::Failed { trial: event.trial, reason: event.reason }),
             Event::Added(event) => {

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use mcbo_core::{
-    DataError, Intervention, Observation, Problem, Proposal, Study, StudyError, Suggestion, Trial,
-    TrialState, values_by_name,
+    DataError, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError, Suggestion,
+    Trial, TrialState,
 };
 
-use crate::event::{Added, Asked, Corrected, Event, Failed, ProblemChanged, Retried, Row, Told, program};
+use crate::event::{
+    Added, Asked, Corrected, Event, Failed, ProblemChanged, Retried, Row, Told, Voided, program,
+};
 use crate::view::StoredTrial;
 use crate::{RowError, StoreError};
 
@@ -33,6 +35,8 @@ pub struct Record {
     pub told: Option<i64>,
     /// When values were put right last.
     pub corrected: Option<i64>,
+    /// When it was taken out of the study, and why, if it is out.
+    pub voided: Option<(i64, String)>,
     /// Why it could not be run.
     pub reason: Option<String>,
     /// How long the proposal took to compute.
@@ -109,6 +113,7 @@ impl Ledger {
             lease_until: Some(lease_until),
             told: None,
             corrected: None,
+            voided: None,
             reason: None,
             took_seconds: Some(took_seconds),
             program: Some(program),
@@ -128,9 +133,7 @@ impl Ledger {
 
     /// Takes values of a trial, its first or further ones; whether there was anything new in them.
     pub fn take(&mut self, event: &Told, at: i64) -> Result<bool, StudyError> {
-        let named = event.values.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
-        let values = values_by_name(self.study.problem(), named)?;
-        let new = self.study.take(event.trial, values)?;
+        let new = self.study.take_named(event.trial, &borrowed(&event.values))?;
         if new {
             let record = &mut self.records[event.trial - 1];
             (record.told, record.reason) = (Some(at), None);
@@ -140,12 +143,40 @@ impl Ledger {
 
     /// Puts values of a trial right; whether anything changed.
     pub fn correct(&mut self, event: &Corrected, at: i64) -> Result<bool, StudyError> {
-        let named = event.values.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
-        let values = values_by_name(self.study.problem(), named)?;
-        let new = self.study.correct(event.trial, &values)?;
+        let new = self.study.correct_named(event.trial, &borrowed(&event.values))?;
         if new {
             self.records[event.trial - 1].corrected = Some(at);
         }
+        Ok(new)
+    }
+
+    /// Takes trials out, all of them or none; which of them were in.
+    pub fn void(&mut self, event: &Voided, at: i64) -> Result<Vec<usize>, StudyError> {
+        let mut study = self.study.clone();
+        let mut new = Vec::new();
+        for &trial in &event.trials {
+            if study.void(trial)? {
+                new.push(trial);
+            }
+        }
+        self.study = study;
+        for &trial in &new {
+            self.records[trial - 1].voided = Some((at, event.reason.clone()));
+        }
+        Ok(new)
+    }
+
+    /// Puts trials back, all of them or none; which of them were out.
+    pub fn restore(&mut self, event: &Voided) -> Result<Vec<usize>, StudyError> {
+        let mut study = self.study.clone();
+        let mut new = Vec::new();
+        for &trial in &event.trials {
+            if study.restore(trial)? {
+                new.push(trial);
+            }
+        }
+        self.study = study;
+        new.iter().for_each(|&trial| self.records[trial - 1].voided = None);
         Ok(new)
     }
 
@@ -165,6 +196,7 @@ impl Ledger {
             lease_until: None,
             told: Some(at),
             corrected: None,
+            voided: None,
             reason: None,
             took_seconds: None,
             program: None,
@@ -244,19 +276,25 @@ impl<'a> Change<'a> {
         self.events.push(event);
     }
 
-    /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones.
-    pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
+    /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones. Where something
+    /// is given, trials count that were chosen for just that, or by hand.
+    pub fn ask(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<StoredTrial>, StoreError> {
         let at = self.at;
+        let fits = |(trial, _): &(&Trial, &Record)| {
+            let suggestion = &trial.suggestion;
+            given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued
+        };
         let (own, others): (Vec<_>, Vec<_>) = self
             .ledger
             .in_state(TrialState::Pending)
+            .filter(fits)
             .map(|(trial, record)| {
                 (trial.number, record.worker.as_deref() == Some(worker), record.is_over(at))
             })
             .partition(|&(_, own, _)| own);
         let free = others.into_iter().filter(|&(_, _, over)| over);
         let known: Vec<(usize, bool, bool)> = own.into_iter().chain(free).take(count).collect();
-        let new = self.propose(worker, count - known.len())?;
+        let new = self.propose(worker, count - known.len(), given)?;
         for &(trial, _, over) in &known {
             if over {
                 let event = Retried { trial, worker: worker.to_owned(), lease_until: self.lease_until };
@@ -269,13 +307,13 @@ impl<'a> Change<'a> {
     }
 
     /// Makes so many new trials, all of them or none.
-    fn propose(&mut self, worker: &str, count: usize) -> Result<Vec<usize>, StoreError> {
+    fn propose(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<usize>, StoreError> {
         // A single one that is refused leaves nothing behind.
         let before = (count > 1).then(|| self.ledger.clone());
         let mut numbers = Vec::new();
         for _ in 0..count {
             let start = Instant::now();
-            let number = match self.ledger.study.ask() {
+            let number = match self.ledger.study.ask_given(given) {
                 Ok(trial) => trial.number,
                 Err(error) => {
                     before.into_iter().for_each(|before| *self.ledger = before);
@@ -339,6 +377,28 @@ impl<'a> Change<'a> {
         Ok(())
     }
 
+    /// Takes trials out of the study, all of them or none; which of them were in.
+    pub fn void(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
+        let mut event = Voided { trials: trials.to_vec(), reason: reason.to_owned(), by: self.by.clone() };
+        event.trials = self.ledger.void(&event, self.at)?;
+        let new = event.trials.clone();
+        if !new.is_empty() {
+            self.note(Event::Voided(event));
+        }
+        Ok(new)
+    }
+
+    /// Puts trials back that were taken out, all of them or none; which of them were out.
+    pub fn restore(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
+        let mut event = Voided { trials: trials.to_vec(), reason: reason.to_owned(), by: self.by.clone() };
+        event.trials = self.ledger.restore(&event)?;
+        let new = event.trials.clone();
+        if !new.is_empty() {
+            self.note(Event::Restored(event));
+        }
+        Ok(new)
+    }
+
     /// Marks a pending trial as one that could not be run. Saying so twice is no mistake.
     pub fn fail(&mut self, trial: usize, reason: &str) -> Result<(), StoreError> {
         let known = trial.checked_sub(1).and_then(|place| self.ledger.study.trials().get(place));
@@ -394,7 +454,12 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Values by the names of nodes, each once.
+/// Values by name, as the study takes them.
+fn borrowed(values: &BTreeMap<String, Vec<f64>>) -> Vec<(&str, &[f64])> {
+    values.iter().map(|(name, values)| (name.as_str(), values.as_slice())).collect()
+}
+
+/// Values by names, each once.
 fn by_name(values: &[(&str, Vec<f64>)]) -> Result<BTreeMap<String, Vec<f64>>, StoreError> {
     let mut by_name = BTreeMap::new();
     for (name, given) in values {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Intervention, Problem, Study, TrialState};
+use mcbo_core::{Given, Intervention, Problem, Study, TrialState};
 
 use crate::StoreError;
 use crate::event::Row;
@@ -54,7 +54,20 @@ impl MemoryStudy {
     /// # Errors
     /// If no model can be fitted.
     pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count))
+        self.ask_given(worker, count, Given::NONE)
+    }
+
+    /// As [`StoredStudy::ask_given`](crate::StoredStudy::ask_given).
+    ///
+    /// # Errors
+    /// If no model can be fitted, or the strategy cannot use what is known.
+    pub fn ask_given(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+    ) -> Result<Vec<StoredTrial>, StoreError> {
+        self.change(|change| change.ask(worker, count, given))
     }
 
     /// As [`StoredStudy::enqueue`](crate::StoredStudy::enqueue).
@@ -80,6 +93,35 @@ impl MemoryStudy {
         worker: Option<&str>,
     ) -> Result<(), StoreError> {
         self.change(|change| change.tell(trial, values, worker))
+    }
+
+    /// As [`StoredStudy::correct`](crate::StoredStudy::correct).
+    ///
+    /// # Errors
+    /// As there, but for the database.
+    pub fn correct(
+        &mut self,
+        trial: usize,
+        values: &[(&str, Vec<f64>)],
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        self.change(|change| change.correct(trial, values, reason))
+    }
+
+    /// As [`StoredStudy::void`](crate::StoredStudy::void).
+    ///
+    /// # Errors
+    /// If there is no such trial.
+    pub fn void(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.void(trials, reason))
+    }
+
+    /// As [`StoredStudy::restore`](crate::StoredStudy::restore).
+    ///
+    /// # Errors
+    /// If there is no such trial, or one does not fit the problem any more.
+    pub fn restore(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.restore(trials, reason))
     }
 
     /// As [`StoredStudy::fail`](crate::StoredStudy::fail).

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcbo_core::{Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
+use mcbo_core::{Given, Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
 
 use crate::database::{Transaction, Value};
 use crate::event::{Event, Row, program};
@@ -63,7 +63,21 @@ impl StoredStudy {
     /// # Errors
     /// If no model can be fitted, or the database cannot be written.
     pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count))
+        self.ask_given(worker, count, Given::NONE)
+    }
+
+    /// The same where this is known of the contexts: of the trials that are there already those count that were asked for with just
+    /// that, and those that were enqueued.
+    ///
+    /// # Errors
+    /// As [`Self::ask`], and if the strategy cannot use what is known.
+    pub fn ask_given(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+    ) -> Result<Vec<StoredTrial>, StoreError> {
+        self.change(|change| change.ask(worker, count, given))
     }
 
     /// Puts a trial of the caller's own choice under way. Without a worker nobody has it, and the next who asks gets it.
@@ -78,15 +92,16 @@ impl StoredStudy {
         self.change(|change| change.enqueue(worker, intervention))
     }
 
-    /// Takes what a trial gave, by the names of the nodes, all or some of them.
+    /// Takes what a trial gave, by the names of the nodes, all or some of them, and the values that actions and set nodes
+    /// really had, where those differ from the suggestion: see [`Study::take_named`].
     ///
     /// The first values make the trial complete: from then on the model learns from it, where a node counts for which it
     /// and its parents have values. The others can be told later, until none is missing. Values that are told again are
     /// taken silently if they are the same.
     ///
     /// # Errors
-    /// If there is no such trial, a name is unknown or given twice, a value is not finite, outside the
-    /// declared range, of the wrong length, or contradicts what was set or told before.
+    /// If there is no such trial, a name is unknown or given twice, a value is not finite, of the wrong length, or contradicts what was
+    /// set, given or told before.
     pub fn tell(
         &mut self,
         trial: usize,
@@ -96,7 +111,7 @@ impl StoredStudy {
         self.change(|change| change.tell(trial, values, worker))
     }
 
-    /// Puts values of a trial right that were told wrong, by the names of the nodes. The log keeps both; values that are right already
+    /// Puts values of a trial right that were told wrong, by the names of nodes and actions. The log keeps both; values that are right already
     /// change nothing.
     ///
     /// # Errors
@@ -108,6 +123,23 @@ impl StoredStudy {
         reason: &str,
     ) -> Result<(), StoreError> {
         self.change(|change| change.correct(trial, values, reason))
+    }
+
+    /// Takes trials out of the study, all of them or none, and says which of them were in: the model does not learn from them any more,
+    /// and they are neither waited for nor avoided. What was told of them stays on record; [`Self::restore`] puts them back.
+    ///
+    /// # Errors
+    /// If there is no such trial.
+    pub fn void(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.void(trials, reason))
+    }
+
+    /// Puts trials back that were taken out, all of them or none, and says which of them were out.
+    ///
+    /// # Errors
+    /// If there is no such trial, or one does not fit the problem any more.
+    pub fn restore(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.restore(trials, reason))
     }
 
     /// Marks a pending trial as one that could not be run. It is not proposed again. Saying so twice is no mistake.
@@ -172,7 +204,8 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn study(&mut self) -> Result<Study, StoreError> {
-        Ok(self.ledger()?.study.clone())
+        let name = self.name.clone();
+        Ok(self.ledger()?.study.clone().named(&name))
     }
 
     /// The problem in force.
@@ -198,7 +231,9 @@ impl StoredStudy {
     pub fn status(&mut self) -> Result<Status, StoreError> {
         let (name, made, now) = (self.name.clone(), self.created, (self.shared.clock)());
         let Fold { created, ledger } = self.current()?;
-        let partial = |trial: &&Trial| trial.values.iter().flatten().any(Option::is_none);
+        let partial = |trial: &&Trial| {
+            trial.state != TrialState::Voided && trial.values.iter().flatten().any(Option::is_none)
+        };
         Ok(Status {
             name,
             strategy: created.strategy.clone(),
@@ -213,6 +248,7 @@ impl StoredStudy {
             partial: ledger.study.trials().iter().filter(partial).count(),
             failed: ledger.count(TrialState::Failed),
             corrected: ledger.records.iter().filter(|record| record.corrected.is_some()).count(),
+            voided: ledger.count(TrialState::Voided),
             best: ledger.study.best_trial().map(|(trial, reward)| (trial.number, reward)),
         })
     }
@@ -289,7 +325,7 @@ impl StoredStudy {
         if event.proposal.suggestion.origin() == Origin::Enqueued {
             return Err(StoreError::NotProposed { number: trial });
         }
-        fold.ledger.study.ask()?;
+        fold.ledger.study.ask_given(&event.proposal.suggestion.given)?;
         let again = fold.ledger.last_proposal();
         let text = |proposal| {
             serde_json::to_string(proposal).map_err(|error| self.bad_event(entry.seq, error.to_string()))

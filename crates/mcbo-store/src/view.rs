@@ -46,6 +46,8 @@ pub struct Status {
     pub failed: usize,
     /// Those of which values were put right.
     pub corrected: usize,
+    /// Those that were taken out; they are in none of the other counts but `trials` and `corrected`.
+    pub voided: usize,
     /// The best measured reward, in the direction of improvement, with its trial.
     pub best: Option<(usize, f64)>,
 }
@@ -58,7 +60,8 @@ pub struct Entry {
     pub seq: i64,
     /// When it was written, in milliseconds since 1970 (UTC).
     pub at: i64,
-    /// What kind it is of: `created`, `problem-changed`, `asked`, `retried`, `told`, `corrected`, `failed` or `added`.
+    /// What kind it is of: `created`, `problem-changed`, `asked`, `retried`, `told`, `corrected`, `voided`, `restored`,
+    /// `failed` or `added`.
     pub kind: String,
     /// Its content, JSON.
     pub payload: String,

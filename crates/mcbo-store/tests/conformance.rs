@@ -2,6 +2,8 @@
 
 mod common;
 
+#[path = "conformance/contexts.rs"]
+mod contexts;
 #[path = "conformance/flow.rs"]
 mod flow;
 #[path = "conformance/mistakes.rs"]
@@ -27,6 +29,9 @@ const CHECKS: &[(&str, Check)] = &[
     ("partial_tells", flow::partial_tells),
     ("history", flow::history),
     ("corrections", flow::corrections),
+    ("contexts", contexts::contexts),
+    ("ranges", contexts::ranges),
+    ("voids", flow::voids),
     ("two_workers", workers::two_workers),
     ("leases", workers::leases),
     ("enqueued", workers::enqueued),

@@ -34,7 +34,8 @@ pub struct Advice {
 pub const BEST_EXAMPLES: &str = "\
 Examples:
   mcbo best beer
-  mcbo best beer --by lower    rather sure than high";
+  mcbo best beer --by lower    rather sure than high
+  mcbo best beer --given quality=0.8    for what is known of a context";
 
 /// How to use `mcbo status`.
 pub const STATUS_EXAMPLES: &str = "\
@@ -92,13 +93,20 @@ pub struct Studies {
 Examples:
   mcbo ask beer              the next experiment; asked again, the same until it is told
   mcbo ask beer --count 4    four experiments to do side by side
+  mcbo ask beer --given quality=0.8    the experiment for what is known of a context
+  mcbo ask beer --why        all that can be said for it
   mcbo ask beer --json       one JSON object a line")]
 pub struct Ask {
     /// The study
     pub study: String,
+    /// Say all that can be said for it: what it promises, what is known of it, what it would teach, how it differs from the best
+    #[arg(long)]
+    pub why: bool,
     /// Experiments under way at once
     #[arg(long, value_name = "Q", default_value_t = 1, value_parser = count)]
     pub count: usize,
+    #[command(flatten)]
+    pub given: Known,
     #[command(flatten)]
     pub worker: Worker,
     /// Threads to compute with [default: all cores]; the results do not depend on it
@@ -109,6 +117,14 @@ pub struct Ask {
     pub json: bool,
     #[command(flatten)]
     pub storage: Storage,
+}
+
+/// What is known of the contexts.
+#[derive(Debug, Args)]
+pub struct Known {
+    /// What is known before deciding: a node that the problem file marks with `context = true`. May be said of several
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub given: Vec<String>,
 }
 
 /// Who an experiment belongs to, and for how long.
@@ -209,6 +225,8 @@ pub struct Look {
     /// The study
     pub study: String,
     #[command(flatten)]
+    pub given: Known,
+    #[command(flatten)]
     pub advice: Advice,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
@@ -235,6 +253,8 @@ pub struct Predict {
     /// Values of actions, and do(NODE)=VALUE for a node that is set
     #[arg(value_name = "NAME=VALUE")]
     pub doing: Vec<String>,
+    #[command(flatten)]
+    pub given: Known,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
@@ -364,9 +384,15 @@ pub struct Delete {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcbo doctor
+  mcbo doctor                  is anything wrong with this set-up?
+  mcbo doctor beer             is the graph of this study right, by what was measured?
   mcbo doctor --storage postgresql://lab@server/mcbo")]
 pub struct Doctor {
+    /// A study whose graph, formulas and values are compared with its data
+    pub study: Option<String>,
+    /// Threads to compute with [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = threads, requires = "study")]
+    pub threads: Option<usize>,
     /// Print a JSON array instead of a list
     #[arg(long)]
     pub json: bool,

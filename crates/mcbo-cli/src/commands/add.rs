@@ -40,7 +40,7 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     }
     if skipped > 0 {
         console.note(&format!(
-            "skipped {} of trials that are pending or have failed",
+            "skipped {} of trials that are pending, have failed or were taken out",
             describe::count(skipped, "row")
         ));
     }
@@ -65,6 +65,14 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     if added < good.len() {
         console.note(&format!("{} there already", describe::count(good.len() - added, "row")));
     }
+    let state = study.study()?;
+    for outside in state.data().outside(state.problem()) {
+        console.warning(&format!(
+            "{outside}; the model learns from that, and nothing outside is proposed or recommended"
+        ));
+    }
+    let before = state.trials().len() - added;
+    super::warn_of_odd(&state, |odd| odd.trials().last().is_some_and(|last| *last > before), &console);
     let all = study.status()?.complete;
     if all > MANY {
         console.warning(&format!(

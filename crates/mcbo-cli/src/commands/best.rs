@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use mcbo_core::{Certificate, Criterion, Recommendation, Study};
+use mcbo_core::{Certificate, Criterion, Given, Recommendation, Study};
 use serde_json::json;
 
 use crate::cli::{Advice, By, Look};
@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::run::report::Report;
-use crate::{describe, json, store, table};
+use crate::{describe, json, store, table, words};
 
 /// Fits the model and prints what it recommends.
 pub fn run(arguments: &Look) -> Result<ExitCode> {
@@ -24,8 +24,9 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
         )
         .into());
     }
+    let given = words::given(study.problem(), &arguments.given.given)?;
     let (recommendation, certificate) =
-        super::with_threads(arguments.threads, || advise(&study, &arguments.advice))?;
+        super::with_threads(arguments.threads, || advise(&study, &arguments.advice, &given))?;
     let problem = study.problem();
     if arguments.json {
         super::write_line(&json!({
@@ -52,11 +53,12 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
 ///
 /// # Errors
 /// If no model can be fitted.
-pub fn advise(study: &Study, advice: &Advice) -> Result<(Recommendation, Certificate)> {
-    let recommendation = study.recommend_by(match advice.by {
+pub fn advise(study: &Study, advice: &Advice, given: &Given) -> Result<(Recommendation, Certificate)> {
+    let criterion = match advice.by {
         By::Mean => Criterion::Mean,
         By::Lower => Criterion::Lower,
-    })?;
+    };
+    let recommendation = study.recommend_given(criterion, given)?;
     let certificate = study.certify(&recommendation, advice.width);
     Ok((recommendation, certificate))
 }

@@ -87,6 +87,10 @@ fn describe(problem: &Problem) -> Value {
             },
             "step": node.grid.as_ref().and_then(|grids| grids.first()).map(|grid| grid.step()),
             "range": node.range,
+            "unit": node.unit,
+            "context": node.context,
+            "limit": node.limit.map(|limit| json!({ limit.side.name(): limit.level, "probability": limit.probability })),
+            "cost": node.cost.map(|cost| json!({ "fixed": cost.fixed })),
         })
     });
     let actions = problem.actions().iter().enumerate().map(|(index, action)| {
@@ -96,6 +100,8 @@ fn describe(problem: &Problem) -> Value {
             "step": action.grid.filter(|_| !action.is_choice()).map(|grid| grid.step()),
             "choices": action.is_choice().then_some(&action.choices),
             "neutral": json::action_value(action, action.neutral),
+            "unit": action.unit,
+            "cost": action.cost.map(|cost| json!({ "fixed": cost.fixed, "per_unit": cost.per_unit })),
             "nodes": names(&readers(problem, index), node_name),
         })
     });
@@ -149,6 +155,7 @@ fn print(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()
     writeln!(out, "{}: {}", styled(BOLD, problem.name()), describe::objective(problem))?;
     writeln!(out, "{}\n", counts.join(", "))?;
     print_nodes(out, problem, width)?;
+    print_limits(out, problem, width)?;
     if !problem.actions().is_empty() {
         writeln!(out)?;
         print_actions(out, problem, width)?;
@@ -165,10 +172,12 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
     columns.extend(acting.then_some(("actions", Left)));
     columns.extend([("kind", Left), ("noise", Left)]);
     columns.extend(settable.then_some(("do", Left)));
+    let costs = problem.nodes().iter().any(|node| node.cost.is_some());
+    columns.extend(costs.then_some(("cost", Left)));
     let mut table = Table::new(columns);
     for &index in problem.graph().order() {
         let node = &problem.nodes()[index];
-        let mut name = node.name.clone();
+        let mut name = describe::with_unit(&node.name, node.unit.as_deref());
         if node.dim > 1 {
             name.push_str(&format!(" ({} values)", node.dim));
         }
@@ -177,7 +186,8 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
         let mut row = vec![name, or_dash(parents)];
         row.extend(acting.then(|| or_dash(actions)));
         let reward = if index == problem.reward() { ", reward" } else { "" };
-        row.extend([format!("{}{reward}", kind(node)), describe::noise(node.noise)]);
+        let known = if node.context { ", known before deciding" } else { "" };
+        row.extend([format!("{}{reward}{known}", kind(node)), describe::noise(node.noise)]);
         row.extend(settable.then(|| {
             let values = |(component, range): (usize, &[f64; 2])| {
                 describe::values(*range, node.grid.as_ref().map(|grids| grids[component]), &[])
@@ -186,20 +196,37 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
             let same = ranges.windows(2).all(|pair| pair[0] == pair[1]);
             or_dash(if same { ranges.into_iter().next().unwrap_or_default() } else { ranges.join("; ") })
         }));
+        row.extend(costs.then(|| or_dash(node.cost.map(describe::cost).unwrap_or_default())));
         table.row(row);
     }
     table.write(out, width)
+}
+
+/// What outcomes are to keep.
+fn print_limits(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
+    for node in problem.limited() {
+        let node = &problem.nodes()[node];
+        let Some(limit) = describe::limit(node) else { continue };
+        paragraph(out, &format!("Limit: a single outcome of {} is to be {limit}.", node.name), width)?;
+    }
+    Ok(())
 }
 
 fn print_actions(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
     use Align::{Left, Right};
     let plain = problem.actions().iter().all(|action| action.grid.is_none());
     let values = if plain { "range" } else { "values" };
-    let mut table = Table::new([("action", Left), (values, Left), ("neutral", Right), ("acts on", Left)]);
+    let costs = problem.actions().iter().any(|action| action.cost.is_some());
+    let mut columns = vec![("action", Left), (values, Left), ("neutral", Right), ("acts on", Left)];
+    columns.extend(costs.then_some(("cost", Left)));
+    let mut table = Table::new(columns);
     for (index, action) in problem.actions().iter().enumerate() {
         let on = names(&readers(problem, index), |node| &problem.nodes()[node].name).join(", ");
+        let name = describe::with_unit(&action.name, action.unit.as_deref());
         let values = describe::values(action.range, action.grid, &action.choices);
-        table.row([action.name.clone(), values, describe::action_value(action, action.neutral), on]);
+        let mut row = vec![name, values, describe::action_value(action, action.neutral), on];
+        row.extend(costs.then(|| or_dash(action.cost.map(describe::cost).unwrap_or_default())));
+        table.row(row);
     }
     table.write(out, width)?;
     if problem.requirements().is_empty() {

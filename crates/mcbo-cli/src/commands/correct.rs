@@ -22,8 +22,17 @@ pub fn run(arguments: &Correct) -> Result<ExitCode> {
     study.correct(number, &named, &arguments.reason)?;
     let (problem, after) = (study.problem()?, study.trial(number)?);
     let told = |trial: &mcbo_store::StoredTrial| trial.trial.values.clone().unwrap_or_default();
-    let (before, after) = (before.as_ref().map(told).unwrap_or_default(), told(&after));
     let mut changes = Vec::new();
+    if let Some(before) = &before {
+        let (was, is) = (before.trial.intervention(), after.trial.intervention());
+        for (place, action) in problem.actions().iter().enumerate() {
+            let (was, is) = (was.actions[place], is.actions[place]);
+            if was != is {
+                changes.push(format!("{} = {}, was {}", action.name, plain(is), plain(was)));
+            }
+        }
+    }
+    let (before, after) = (before.as_ref().map(told).unwrap_or_default(), told(&after));
     for node in 0..problem.nodes().len() {
         for (component, slot) in problem.slot(node).enumerate() {
             let values = (before.get(slot).copied().flatten(), after.get(slot).copied().flatten());

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::Result;
+use mcbo_core::Doubt;
 use mcbo_store::Store;
 use serde_json::{Value, json};
 
@@ -36,6 +37,9 @@ impl Finding {
 
 /// Looks at everything and prints what it found; ends with 1 if something does not work.
 pub fn run(arguments: &Doctor) -> Result<ExitCode> {
+    if let Some(study) = &arguments.study {
+        return examine(arguments, study);
+    }
     let mut findings = vec![program(), threads(), shell()];
     findings.extend(storage(arguments));
     if arguments.json {
@@ -59,6 +63,41 @@ pub fn run(arguments: &Doctor) -> Result<ExitCode> {
         Console::new(arguments.storage.quiet).note(&format!("{} found", describe::count(bad, "problem")));
         return Ok(ExitCode::FAILURE);
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compares the graph of a study with its data and prints what they say against it.
+fn examine(arguments: &Doctor, name: &str) -> Result<ExitCode> {
+    let study = store::study(&arguments.storage, name)?.study()?;
+    let doubts = super::with_threads(arguments.threads, || {
+        let network = study.network()?;
+        Ok(network.doubts(study.problem(), study.data(), study.seed()))
+    })?;
+    if arguments.json {
+        let doubt = |doubt: &Doubt| {
+            let (kind, node, from) = doubt.about();
+            json!({ "kind": kind, "node": node, "from": from, "weight": doubt.weight(), "log_odds": doubt.log_odds(),
+                    "message": doubt.to_string() })
+        };
+        let list: Vec<Value> = doubts.iter().map(doubt).collect();
+        super::write_line(&json!({ "study": name, "rows": study.data().len(), "doubts": list }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = anstream::stdout().lock();
+    let rows = describe::count(study.data().len(), "trial");
+    if doubts.is_empty() {
+        writeln!(out, "The {rows} of {} say nothing against its graph.", describe::argument(name))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for doubt in &doubts {
+        let text = doubt.to_string();
+        let (what, hint) = text.split_once("; hint: ").unwrap_or((&text, ""));
+        let sign = styled(anstyle::AnsiColor::Yellow.on_default(), doubt.weight());
+        crate::table::paragraph(&mut out, &format!("{sign}: {what}."), crate::table::width())?;
+        crate::table::paragraph(&mut out, &format!("hint: {hint}"), crate::table::width())?;
+        writeln!(out)?;
+    }
+    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Problem, slot_name};
+use mcbo_core::{Intervention, Problem, slot_name};
 use mcbo_store::{StoredStudy, StoredTrial};
 use serde_json::{Value, json};
 
@@ -12,9 +12,13 @@ use crate::exit::ExitCode;
 use crate::{json, store, timestamp};
 
 /// Columns of the CSV that are about the trial, not about what was done or measured.
-pub const ABOUT: [&str; 7] = ["trial", "state", "strategy", "worker", "asked", "told", "reason"];
+pub const ABOUT: [&str; 8] = ["trial", "state", "strategy", "worker", "asked", "told", "corrected", "reason"];
 /// The column of the reward, in the direction of improvement.
 pub const REWARD: &str = "reward";
+/// The column of what a trial costs, where the problem says it.
+pub const COST: &str = "cost";
+/// Begins the name of a column with what was suggested, where something else was done.
+const SUGGESTED: &str = "#suggested(";
 /// Stands before the names of columns that `mcbo add` is not to read.
 pub const ASIDE: char = '#';
 
@@ -33,6 +37,20 @@ pub fn run(arguments: &Export) -> Result<ExitCode> {
 /// The name of the column for a component of a node that was set.
 pub fn set_column(problem: &Problem, node: usize, component: usize) -> String {
     format!("do({})", slot_name(problem, node, component))
+}
+
+/// Something that can be chosen.
+#[derive(Debug, Clone, Copy)]
+enum Lever {
+    Set { node: usize, component: usize },
+    Action(usize),
+}
+
+fn value_of(intervention: &Intervention, lever: Lever) -> Option<f64> {
+    match lever {
+        Lever::Set { node, component } => intervention.target(node).map(|values| values[component]),
+        Lever::Action(action) => Some(intervention.actions[action]),
+    }
 }
 
 /// Every node with its components.
@@ -57,6 +75,21 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
     header.extend(problem.actions().iter().map(|action| action.name.clone()));
     header.extend(components(problem).map(|(node, component)| slot_name(problem, node, component)));
     header.push(about(REWARD));
+    header.extend(problem.has_costs().then(|| about(COST)));
+    let differs = |lever: &Lever| {
+        let is = |trial: &StoredTrial| {
+            let done = value_of(trial.trial.intervention(), *lever);
+            done != value_of(&trial.trial.suggestion.intervention, *lever)
+        };
+        trials.iter().any(is)
+    };
+    let levers = settable.iter().map(|&(node, component)| Lever::Set { node, component });
+    let levers = levers.chain((0..problem.actions().len()).map(Lever::Action));
+    let otherwise: Vec<Lever> = levers.filter(differs).collect();
+    header.extend(otherwise.iter().map(|lever| match *lever {
+        Lever::Set { node, component } => format!("{SUGGESTED}{})", set_column(problem, node, component)),
+        Lever::Action(action) => format!("{SUGGESTED}{})", problem.actions()[action].name),
+    }));
     writer.write_record(&header)?;
     for StoredTrial { trial, record, .. } in &trials {
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
@@ -67,9 +100,14 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
             record.worker.clone().unwrap_or_default(),
             timestamp::exact(record.asked),
             record.told.map(timestamp::exact).unwrap_or_default(),
-            record.reason.clone().unwrap_or_default(),
+            record.corrected.map(timestamp::exact).unwrap_or_default(),
+            match &record.voided {
+                Some((_, reason)) => reason.clone(),
+                None => record.reason.clone().unwrap_or_default(),
+            },
         ];
-        let intervention = &trial.suggestion.intervention;
+        // What was done, which the model learns from; what was suggested stands beside it where anything differs.
+        let intervention = trial.intervention();
         row.extend(
             settable.iter().map(|&(node, component)| number(intervention.target(node).map(|v| v[component]))),
         );
@@ -78,10 +116,18 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
             Some(name) => name.to_owned(),
             None => number(Some(value)),
         }));
-        row.extend(
-            (0..problem.slots()).map(|at| number(trial.values.as_ref().and_then(|values| values[at]))),
-        );
+        // What was given is known before anything is told.
+        let mut values = trial.values.clone().unwrap_or_else(|| vec![None; problem.slots()]);
+        for (node, given) in trial.suggestion.given.iter() {
+            for (at, &given) in problem.slot(node).zip(given) {
+                values[at] = values[at].or(Some(given));
+            }
+        }
+        row.extend(values.into_iter().map(number));
         row.push(number(json::reward(problem, trial)));
+        row.extend(problem.has_costs().then(|| number(Some(problem.cost(intervention)))));
+        let suggested = &trial.suggestion.intervention;
+        row.extend(otherwise.iter().map(|&lever| number(value_of(suggested, lever))));
         writer.write_record(&row)?;
     }
     writer.flush()?;
@@ -103,6 +149,10 @@ fn document(study: &mut StoredStudy) -> Result<Value> {
                 object.insert("told".into(), record.told.map(timestamp::exact).into());
                 if let Some(at) = record.corrected {
                     object.insert("corrected".into(), timestamp::exact(at).into());
+                }
+                if let Some((at, reason)) = &record.voided {
+                    object.insert("voided".into(), timestamp::exact(*at).into());
+                    object.insert("void_reason".into(), reason.clone().into());
                 }
                 object.insert("suggest_seconds".into(), record.took_seconds.into());
                 object.insert("program".into(), record.program.clone().into());

@@ -5,25 +5,44 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use mcbo_core::Problem;
 
 use crate::cli::{Init, Template};
 use crate::console::Console;
-use crate::describe;
+use crate::drawn::Drawn;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
+use crate::{describe, problem};
 
 fn text(template: Template) -> &'static str {
     match template {
         Template::Soft => include_str!("../../templates/soft.toml"),
         Template::Hard => include_str!("../../templates/hard.toml"),
         Template::Network => include_str!("../../templates/network.toml"),
+        Template::Reactor => include_str!("../../templates/reactor.toml"),
         Template::Choices => include_str!("../../templates/choices.toml"),
     }
 }
 
 /// Writes the file and says what to do with it.
 pub fn run(arguments: &Init) -> Result<ExitCode> {
-    let (file, text) = (arguments.file.as_path(), text(arguments.template));
+    let file = arguments.file.as_path();
+    let text = match &arguments.from {
+        None => text(arguments.template).to_owned(),
+        Some(graph) => {
+            let bad = |(message, hint): (String, String)| BadInput::new(format!("{graph}: {message}"), hint);
+            let text = Drawn::read(&problem::data(graph)?).map_err(bad)?.toml();
+            // A circle, for example.
+            Problem::from_toml(&text).map_err(|errors| {
+                let first = errors.to_string().lines().next().unwrap_or_default().to_owned();
+                BadInput::new(
+                    format!("{graph} is no graph of causes: {first}"),
+                    "draw arrows from causes to effects, without circles",
+                )
+            })?;
+            text
+        }
+    };
     if file == Path::new("-") {
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
@@ -33,11 +52,14 @@ pub fn run(arguments: &Init) -> Result<ExitCode> {
         OpenOptions::new().write(true).create_new(true).open(file).map_err(|e| refused(file, &e))?;
     out.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))?;
     let name = describe::argument(&shown);
+    let drawn = arguments.from.is_some();
     let next = [
-        (format!("mcbo check {name}"), "see what it says"),
-        (format!("mcbo run {name}"), "optimise its simulator"),
-        (format!("mcbo new NAME --problem {name}"), "begin a study: experiments of your own"),
+        drawn.then(|| (format!("$EDITOR {name}"), "mend what is marked: ranges, noise, what to optimise")),
+        Some((format!("mcbo check {name}"), "see what it says")),
+        (!drawn).then(|| (format!("mcbo run {name}"), "optimise its simulator")),
+        Some((format!("mcbo new NAME --problem {name}"), "begin a study: experiments of your own")),
     ];
+    let next: Vec<(String, &str)> = next.into_iter().flatten().collect();
     let width = next.iter().map(|(call, _)| call.chars().count()).max().unwrap_or(0);
     let lines: Vec<String> =
         next.iter().map(|(call, what)| format!("\n  {call:<width$}    {what}")).collect();

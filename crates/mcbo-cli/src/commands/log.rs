@@ -60,6 +60,11 @@ fn choice<'p>(problem: &'p Problem, name: &str, value: f64) -> Option<&'p str> {
     problem.actions()[problem.action_index(name)?].choice(value)
 }
 
+/// A reason in brackets, if there is one.
+fn because(reason: &str) -> String {
+    if reason.is_empty() { String::new() } else { format!(" ({reason})") }
+}
+
 /// One thing that happened, in words.
 fn words(problem: &Problem, what: &Deed) -> String {
     match what {
@@ -78,8 +83,13 @@ fn words(problem: &Problem, what: &Deed) -> String {
         }
         Deed::Corrected { trial, values, reason } => {
             let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
-            let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-            format!("corrected trial {trial}: {}{why}", named(values))
+            format!("corrected trial {trial}: {}{}", named(values), because(reason))
+        }
+        Deed::Voided { trials, reason } => {
+            format!("took out {}{}", describe::trials(trials), because(reason))
+        }
+        Deed::Restored { trials, reason } => {
+            format!("put back {}{}", describe::trials(trials), because(reason))
         }
         Deed::Failed { trial, reason } if reason.is_empty() => format!("marked trial {trial} as failed"),
         Deed::Failed { trial, reason } => format!("marked trial {trial} as failed: {reason}"),

@@ -10,6 +10,7 @@ pub mod copy;
 pub mod correct;
 pub mod delete;
 pub mod doctor;
+pub mod effects;
 pub mod export;
 pub mod init;
 pub mod log;
@@ -17,11 +18,14 @@ pub mod new;
 pub mod plot;
 pub mod predict;
 pub mod rename;
+pub mod report;
 pub mod run;
 pub mod status;
 pub mod studies;
 pub mod tell;
 pub mod update;
+pub mod void;
+pub mod why;
 
 use std::io::{self, Write};
 
@@ -39,6 +43,24 @@ fn with_threads<T: Send>(threads: Option<usize>, compute: impl FnOnce() -> Resul
             .build()
             .context("the threads cannot be started")?
             .install(compute),
+    }
+}
+
+/// With more trials than this nothing is fitted by commands that should answer at once.
+const QUICK: usize = 300;
+
+/// Says of trials that were just told what does not fit about them. That they are kept is beyond question.
+fn warn_of_odd(
+    study: &mcbo_core::Study,
+    came: impl Fn(&mcbo_core::Oddity) -> bool,
+    console: &crate::console::Console,
+) {
+    if study.data().len() > QUICK {
+        return;
+    }
+    let Ok(network) = study.network() else { return };
+    for odd in study.oddities(&network).iter().filter(|odd| came(odd)) {
+        console.warning(&odd.to_string());
     }
 }
 

@@ -28,8 +28,14 @@ pub fn run(arguments: &Plot) -> Result<ExitCode> {
     for picture in &pictures {
         write(folder, picture)?;
     }
+    let index = folder.join("index.html");
+    let page = super::report::index(&arguments.study, &pictures);
+    fs::write(&index, page).with_context(|| format!("{} cannot be written", index.display()))?;
     let count = describe::count(pictures.len(), "picture");
-    console.note(&format!("{count} in {}, each as SVG and PNG:", folder.display()));
+    console.note(&format!(
+        "{count} in {}, each as SVG and PNG, and all of them in index.html:",
+        folder.display()
+    ));
     let width = pictures.iter().map(|picture| picture.name.len()).max().unwrap_or(0);
     for picture in &pictures {
         console.note(&format!("  {:<width$}  {}", picture.name, picture.title));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Intervention, MechanismKind, Network, Prediction, Problem, slot_name};
+use mcbo_core::{Criterion, Given, Intervention, MechanismKind, Network, Prediction, Problem, slot_name};
 use mcbo_store::Row;
 use serde_json::json;
 
@@ -24,21 +24,23 @@ pub fn run(arguments: &Predict) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
     let problem = study.problem();
     let intervention = row(problem, named)?.intervention(problem)?;
+    let given = words::given(problem, &arguments.given.given)?;
     let (prediction, network) = super::with_threads(arguments.threads, || {
-        let recommendation = study.recommend()?;
+        let recommendation = study.recommend_given(Criterion::Mean, &given)?;
         Ok((study.predict(&recommendation, &intervention)?, recommendation.network))
     })?;
     if arguments.json {
         super::write_line(&json!({
             "study": arguments.study,
             "intervention": json::intervention(problem, &intervention),
-            "given": {},
+            "given": json::given(problem, &given),
+            "limits": json::limits(&prediction.limits),
             "predicted": json::outlooks(problem, &prediction.nodes),
             "warnings": json::warnings(&prediction.warnings),
         }))?;
     } else {
         let mut out = anstream::stdout().lock();
-        write(&mut out, problem, &network, &intervention, &prediction)?;
+        write(&mut out, problem, &network, &given, &intervention, &prediction)?;
         out.flush()?;
     }
     let console = Console::new(arguments.storage.quiet);
@@ -140,14 +142,17 @@ fn write(
     out: &mut impl Write,
     problem: &Problem,
     network: &Network,
+    given: &Given,
     intervention: &Intervention,
     prediction: &Prediction,
 ) -> io::Result<()> {
     let width = table::width();
     writeln!(out, "{}", styled(BOLD, "Intervention"))?;
+    show::given(out, problem, given)?;
     show::levers(out, &describe::levers(problem), intervention)?;
     writeln!(out)?;
-    show::outlooks(out, intervention, &prediction.nodes, width)?;
+    show::outlooks(out, problem, intervention, given, &prediction.nodes, width)?;
+    show::limits(out, problem, &prediction.limits, width)?;
     let absent =
         |node: &usize| network.kind(*node) == MechanismKind::Absent && intervention.target(*node).is_none();
     let absent = (0..problem.nodes().len()).filter(absent).map(|node| problem.nodes()[node].name.as_str());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use mcbo_core::{
-    Certificate, Preset, Problem, Recommendation, Strategy, StrategyName, Study, Trial, TrialState,
+    Certificate, Given, Preset, Problem, Recommendation, Strategy, StrategyName, Study, Trial, TrialState,
 };
 use mcbo_store::{Options, StoreError, StoredStudy};
 use serde_json::json;
@@ -37,6 +37,13 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
         )
         .into());
     }
+    if arguments.budget.is_some() && !problem.has_costs() {
+        return Err(BadInput::new(
+            "there is a budget, but nothing in the problem file has a cost",
+            "say what costs something, as in `cost = { fixed = 3, per_unit = 0.2 }` under `[actions.dose]`",
+        )
+        .into());
+    }
     for warning in problem.warnings() {
         console.warning(&warning.to_string());
     }
@@ -51,7 +58,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
     let interrupt =
         Interrupt::install(&console, "stopping after this step; press Ctrl-C again to stop at once")?;
     let world = world(arguments, study, &interrupt, &console);
-    let goal = Goal { rounds: arguments.rounds, gap: arguments.until_gap.map(|gap| (gap, arguments.width)) };
+    let gap = arguments.until_gap.map(|gap| (gap, arguments.width));
+    let goal = Goal { rounds: arguments.rounds, gap, budget: arguments.budget };
     let runner = Runner::new(book, world, goal, interrupt);
     super::with_threads(arguments.threads, || finish(arguments, runner, &console))
 }
@@ -158,6 +166,10 @@ fn world(arguments: &Run, study: &Study, interrupt: &Interrupt, console: &Consol
 }
 
 impl World for Box<dyn World + Send> {
+    fn given(&mut self, number: usize) -> Given {
+        (**self).given(number)
+    }
+
     fn measure(&mut self, trial: &Trial) -> Result<Vec<Option<f64>>, MeasureError> {
         (**self).measure(trial)
     }
@@ -197,6 +209,15 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, console: &
     } else if !arguments.json {
         let measured = describe::count(study.data().len().saturating_sub(before), "trial");
         console.note(&format!("\n{measured} measured in {:.1} s.", began.elapsed().as_secs_f64()));
+        if problem_costs(study) {
+            console.note(&format!("Spent: {}.", number::plain(study.spent())));
+        }
+        if let Ok(End::Spent(left)) = &end {
+            console.note(&format!(
+                "Stopped: the next trial costs more than the {} that are left of the budget.",
+                number::plain(*left)
+            ));
+        }
         if let Ok(End::Close(gap)) = &end {
             let (gap, rounds) = (number::rough(*gap), study.trials().iter().filter(|t| is_round(t)).count());
             console.note(&format!(
@@ -207,7 +228,7 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, console: &
     }
     recommendation?;
     match end? {
-        End::Done | End::Close(_) => Ok(ExitCode::SUCCESS),
+        End::Done | End::Close(_) | End::Spent(_) => Ok(ExitCode::SUCCESS),
         End::Interrupted => Ok(ExitCode::INTERRUPTED),
         End::GaveUp(last) => Err(gave_up(last, runner.failures().get(&last))),
     }
@@ -262,6 +283,11 @@ fn gave_up(trial: usize, failure: Option<&MeasureError>) -> anyhow::Error {
     anyhow!(text)
 }
 
+/// Whether the trials of a study cost something.
+fn problem_costs(study: &Study) -> bool {
+    study.problem().has_costs()
+}
+
 /// The last line of `--json`.
 fn summary(
     study: &Study,
@@ -276,9 +302,11 @@ fn summary(
         "best": json::best(problem, study.best_trial(), recommendation),
         "certificate": certificate.map(|certificate| json::certificate(problem, certificate)),
         "nodes": nodes.unwrap_or_else(|| json!([])),
+        "spent": problem_costs(study).then(|| study.spent()),
         "end": match end {
             Ok(End::Done) => "done",
             Ok(End::Close(_)) => "gap",
+            Ok(End::Spent(_)) => "budget",
             Ok(End::Interrupted) => "interrupted",
             Ok(End::GaveUp(_)) | Err(_) => "failed",
         },

@@ -3,19 +3,16 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Certificate, Preset, Recommendation, StrategyOptions, Study, TrialState};
+use mcbo_core::{Certificate, Oddity, Preset, Recommendation, StrategyOptions, Study, TrialState};
 use mcbo_store::{Status as Standing, StoredTrial};
 use serde_json::{Value, json};
 
 use crate::cli::Look;
 use crate::console::{BOLD, Console, DIM, styled};
 use crate::exit::ExitCode;
-use crate::number::Format;
+use crate::number::{Format, plain};
 use crate::table::{self, Align, Table};
-use crate::{describe, json, store, timestamp};
-
-/// With more trials than this the model is left to `mcbo best`: status answers at once.
-const QUICK: usize = 300;
+use crate::{describe, json, store, timestamp, words};
 
 /// Everything that is shown.
 struct View<'a> {
@@ -23,15 +20,17 @@ struct View<'a> {
     study: &'a Study,
     trials: &'a [StoredTrial],
     advice: Option<(Recommendation, Certificate)>,
+    odd: Vec<Oddity>,
 }
 
 /// Prints where a study stands.
 pub fn run(arguments: &Look) -> Result<ExitCode> {
     let mut stored = store::study(&arguments.storage, &arguments.study)?;
     let (standing, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
-    let quick = !study.data().is_empty() && study.data().len() <= QUICK;
+    let quick = !study.data().is_empty() && study.data().len() <= super::QUICK;
     let advice = if quick {
-        let advise = || super::best::advise(&study, &arguments.advice);
+        let given = words::given(study.problem(), &arguments.given.given)?;
+        let advise = || super::best::advise(&study, &arguments.advice, &given);
         Some(super::with_threads(arguments.threads, advise)?)
     } else {
         None
@@ -40,7 +39,9 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
     for warning in advice.iter().flat_map(|(recommendation, _)| &recommendation.warnings) {
         console.warning(&warning.to_string());
     }
-    let view = View { standing: &standing, study: &study, trials: &trials, advice };
+    let odd =
+        advice.as_ref().map_or_else(Vec::new, |(recommendation, _)| study.oddities(&recommendation.network));
+    let view = View { standing: &standing, study: &study, trials: &trials, advice, odd };
     if arguments.json {
         super::write_line(&view.json())?;
     } else {
@@ -51,6 +52,11 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What does not fit, for scripts.
+fn odd(odd: &Oddity) -> Value {
+    json!({ "trials": odd.trials(), "message": odd.to_string() })
+}
+
 impl View<'_> {
     /// Trials under way, and trials of which some values are missing.
     fn open(&self) -> (Vec<&StoredTrial>, Vec<&StoredTrial>) {
@@ -58,6 +64,12 @@ impl View<'_> {
         let partial =
             |trial: &&StoredTrial| trial.trial.state == TrialState::Complete && !trial.missing.is_empty();
         (pending, self.trials.iter().filter(partial).collect())
+    }
+
+    /// Trials in which something else was done than what was asked for.
+    fn otherwise(&self) -> impl Iterator<Item = &StoredTrial> {
+        let counts = |trial: &&StoredTrial| trial.trial.state != TrialState::Voided;
+        self.trials.iter().filter(counts).filter(|trial| trial.trial.done.is_some())
     }
 
     fn json(&self) -> Value {
@@ -96,6 +108,10 @@ impl View<'_> {
             "partial": standing.partial,
             "failed": standing.failed,
             "corrected": standing.corrected,
+            "spent": problem.has_costs().then(|| self.study.spent()),
+            "voided": standing.voided,
+            "done_otherwise": self.otherwise().map(|trial| trial.trial.number).collect::<Vec<_>>(),
+            "suspicions": self.odd.iter().map(odd).collect::<Vec<_>>(),
             "under_way": pending,
             "incomplete": partial,
             "best": json::best(problem, self.study.best_trial(), recommendation),
@@ -121,19 +137,26 @@ impl View<'_> {
 
         let label = |out: &mut dyn Write, label: &str, text: &str| writeln!(out, "{label:<13} {text}");
         let mut counts = vec![format!("{} complete", standing.complete)];
-        for (count, what) in
-            [(standing.pending, "under way"), (standing.failed, "failed"), (standing.corrected, "corrected")]
-        {
+        for (count, what) in [
+            (standing.pending, "under way"),
+            (standing.failed, "failed"),
+            (standing.voided, "taken out"),
+            (standing.corrected, "corrected"),
+            (self.otherwise().count(), "done otherwise than asked"),
+        ] {
             if count > 0 {
                 counts.push(format!("{count} {what}"));
             }
         }
         label(out, "trials", &format!("{} ({})", standing.trials, counts.join(", ")))?;
+        if problem.has_costs() {
+            label(out, "spent", &plain(study.spent()))?;
+        }
         let format = Format::of_values(study.data().rewards(problem).map(|(_, reward)| reward));
         let (node, levers) = (describe::reward_name(problem), describe::levers(problem));
         let value = |reward: f64| format.show(problem.sign() * reward);
         if let Some((trial, reward)) = study.best_trial() {
-            let did = describe::intervention(&levers, &trial.suggestion.intervention);
+            let did = describe::intervention(&levers, trial.intervention());
             label(
                 out,
                 "best measured",
@@ -163,6 +186,19 @@ impl View<'_> {
             }
         }
         self.write_open(out, width, now)?;
+        // What the model itself suspects is a warning of every command already.
+        let new: Vec<String> = self
+            .odd
+            .iter()
+            .filter(|odd| !matches!(odd, Oddity::Suspicion(_)))
+            .map(ToString::to_string)
+            .collect();
+        if !new.is_empty() {
+            writeln!(out, "\ndoes not fit")?;
+        }
+        for text in new {
+            table::paragraph(out, &text.replace("; hint: ", ". Hint: "), width)?;
+        }
         let name = describe::argument(&standing.name);
         writeln!(out, "\nnext: mcbo ask {name}")
     }

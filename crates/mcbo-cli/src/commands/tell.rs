@@ -1,6 +1,7 @@
 //! `mcbo tell`: what an experiment gave.
 
 use anyhow::Result;
+use mcbo_core::TrialState;
 use mcbo_store::StoredStudy;
 use serde_json::Value;
 
@@ -99,12 +100,22 @@ fn said(study: &mut StoredStudy, number: usize, console: &Console) -> Result<()>
         }
         None => text.push_str(&format!(" has no value for {} yet", describe::reward_name(problem))),
     }
+    if trial.trial.state == TrialState::Voided {
+        text.push_str("; it is taken out, and counts when it is put back (mcbo void --undo)");
+    }
     console.note(&text);
+    let instead = describe::done_instead(problem, &trial.trial);
+    if !instead.is_empty() {
+        console.note(&format!("done otherwise than asked, and learned from so: {}", instead.join("; ")));
+    }
     if !trial.missing.is_empty() {
         console.note(&format!(
             "still without a value, tell them when they are known: {}",
             trial.missing.join(", ")
         ));
+    }
+    if trial.trial.state == TrialState::Complete {
+        super::warn_of_odd(&state, |odd| odd.came_with(number), console);
     }
     console.note(&format!("next: mcbo ask {name}, or mcbo best {name}"));
     Ok(())

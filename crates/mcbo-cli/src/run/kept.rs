@@ -1,7 +1,7 @@
 //! The study behind a run: in memory, or kept in a store as it goes on.
 
 use anyhow::Result;
-use mcbo_core::{Problem, Study, StudyError, TrialState, slot_name};
+use mcbo_core::{Given, Problem, Study, StudyError, TrialState, slot_name};
 use mcbo_store::{Options, Store, StoreError, StoredStudy};
 
 /// Runs without a name are studies of such a name.
@@ -106,15 +106,15 @@ impl Book {
         }
     }
 
-    /// The next trial: one that is under way, or a new one.
+    /// The next trial, one that is under way or a new one, where this is known of the contexts.
     ///
     /// # Errors
     /// If no model can be fitted, or the store cannot be written.
-    pub fn ask(&mut self) -> Result<usize> {
+    pub fn ask(&mut self, given: &Given) -> Result<usize> {
         match self {
-            Self::Memory(study) => Ok(study.ask()?.number),
+            Self::Memory(study) => Ok(study.ask_given(given)?.number),
             Self::Kept { stored, worker, state, .. } => {
-                let asked = stored.ask(worker, 1)?;
+                let asked = stored.ask_given(worker, 1, given)?;
                 **state = stored.study()?;
                 // One was asked for.
                 Ok(asked.first().map_or(0, |trial| trial.trial.number))

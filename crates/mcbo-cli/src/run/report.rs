@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use mcbo_core::{
     Certificate, Intervention, NodeSummary, Problem, Recommendation, Study, Trial, TrialState,
-    expected_reward,
+    expected_reward, keeps_limits,
 };
 
 use super::runner::is_round;
 use crate::console::{BOLD, DIM, styled};
 use crate::describe::{self, Lever};
-use crate::number::{Format, rough};
+use crate::number::{Format, plain, rough};
 use crate::table::{Align, Table, paragraph};
 use crate::{json, show};
 
@@ -87,8 +87,8 @@ impl<'a> Report<'a> {
     }
 
     fn write_trials(&self, out: &mut impl Write, width: usize, all: bool) -> io::Result<()> {
-        let trials: Vec<&Trial> =
-            self.study.trials().iter().filter(|trial| trial.state != TrialState::Pending).collect();
+        let over = |trial: &&Trial| matches!(trial.state, TrialState::Complete | TrialState::Failed);
+        let trials: Vec<&Trial> = self.study.trials().iter().filter(over).collect();
         let rounds = trials.iter().filter(|trial| is_round(trial)).count();
         let design = describe::count(trials.len() - rounds, "design trial");
         let title = format!("{}: {}", styled(BOLD, self.problem.name()), describe::objective(self.problem));
@@ -116,7 +116,10 @@ impl<'a> Report<'a> {
         use Align::{Left, Right};
         let mut columns = vec![("trial".to_owned(), Right), ("round".into(), Right)];
         if wide {
-            columns.extend(self.levers.iter().map(|lever| (lever.label.clone(), Right)));
+            let labels = self.levers.iter();
+            columns.extend(
+                labels.map(|lever| (describe::with_unit(&lever.label, lever.unit.as_deref()), Right)),
+            );
         } else {
             columns.push(("intervention".into(), Left));
         }
@@ -128,7 +131,9 @@ impl<'a> Report<'a> {
         let (mut best, mut round, mut last_shown) = (None, 0, None);
         for (index, trial) in trials.iter().enumerate() {
             let reward = json::reward(self.problem, trial);
-            best = reward.into_iter().chain(best).reduce(f64::max);
+            // What broke a limit is not the best, as long as anything did not.
+            let keeps = trial.values.as_ref().is_some_and(|values| keeps_limits(self.problem, values));
+            best = reward.filter(|_| keeps).into_iter().chain(best).reduce(f64::max);
             round += usize::from(is_round(trial));
             if !shown.contains(&index) {
                 continue;
@@ -139,7 +144,7 @@ impl<'a> Report<'a> {
             last_shown = Some(index);
             let by = if is_round(trial) { round.to_string() } else { trial.suggestion.strategy.clone() };
             let mut row = vec![trial.number.to_string(), by];
-            let intervention = &trial.suggestion.intervention;
+            let intervention = trial.intervention();
             if wide {
                 row.extend(self.levers.iter().map(|l| l.shown(intervention).unwrap_or_else(|| "-".into())));
             } else {
@@ -159,7 +164,12 @@ impl<'a> Report<'a> {
         width: usize,
     ) -> io::Result<()> {
         writeln!(out, "{}", styled(BOLD, "Recommended intervention"))?;
+        show::given(out, self.problem, &recommendation.given)?;
         show::levers(out, &self.levers, &recommendation.intervention)?;
+        if self.problem.has_costs() {
+            let cost = self.problem.cost(&recommendation.intervention);
+            writeln!(out, "  cost  {}", plain(cost))?;
+        }
         let Some(expected) = self.expected(recommendation, &recommendation.intervention) else {
             return Ok(());
         };
@@ -177,7 +187,7 @@ impl<'a> Report<'a> {
         row("recommended".into(), None, expected);
         let mut text = self.about_recommendation(expected[0]);
         if let Some((trial, reward)) = self.study.best_trial()
-            && let Some(of_best) = self.expected(recommendation, &trial.suggestion.intervention)
+            && let Some(of_best) = self.expected(recommendation, trial.intervention())
         {
             row(format!("best (trial {})", trial.number), Some(reward), of_best);
             text.push(' ');
@@ -186,6 +196,7 @@ impl<'a> Report<'a> {
         writeln!(out)?;
         table.write(out, width)?;
         writeln!(out)?;
+        show::limits(out, self.problem, &recommendation.limits, width)?;
         paragraph(out, &text, width)
     }
 
@@ -215,7 +226,7 @@ impl<'a> Report<'a> {
     ) -> String {
         let (number, gave, mean) = (trial.number, self.node_value(reward), self.node_value(of_best));
         let did = |intervention| describe::intervention(&self.levers, intervention);
-        if did(&trial.suggestion.intervention) == did(&recommendation.intervention) {
+        if did(trial.intervention()) == did(&recommendation.intervention) {
             return format!("Trial {number} did just that and gave {gave}.");
         }
         let mut text = if describe::is_noisy(self.problem) {
@@ -225,6 +236,15 @@ impl<'a> Report<'a> {
         } else {
             format!("Trial {number} gave {gave}.")
         };
+        let keeping = recommendation.network.keeping(self.problem, &trial.suggestion.intervention);
+        if let Some(broken) = keeping.iter().find(|keeping| !keeping.is_probable()) {
+            text.push_str(&format!(
+                " It is not what is recommended because it keeps the limit of {} with a probability of {} only.",
+                broken.name,
+                rough(broken.probability)
+            ));
+            return text;
+        }
         // Less than a tenth of the bounds is no difference worth a word.
         if of_best > expected + 0.1 * (upper - lower).abs() {
             text.push_str(&format!(

@@ -33,6 +33,8 @@ pub enum End {
     Done,
     /// No more than this is left to gain, which is what was asked for.
     Close(f64),
+    /// The next trial costs more than this, which is left of the budget.
+    Spent(f64),
     /// Ctrl-C.
     Interrupted,
     /// Too many failures in a row, with the last trial.
@@ -46,6 +48,8 @@ pub struct Goal {
     pub rounds: usize,
     /// Fewer, if no more than this can be gained by mechanisms within so many standard deviations.
     pub gap: Option<(f64, f64)>,
+    /// What all trials together may cost.
+    pub budget: Option<f64>,
 }
 
 /// Drives a study. The study may have trials already: what is pending is measured first, and rounds that are done count.
@@ -108,12 +112,19 @@ impl<W: World> Runner<W> {
                 if let Some(gap) = self.gap_reached()? {
                     return Ok(ControlFlow::Break(End::Close(gap)));
                 }
-                self.book.ask()?
+                let given = self.world.given(self.study().trials().len() + 1);
+                self.book.ask(&given)?
             }
         };
         // Choosing takes a while: do not begin an experiment that nobody waits for any more.
         if self.interrupt.asked() {
             return Ok(ControlFlow::Break(End::Interrupted));
+        }
+        if let Some(budget) = self.goal.budget {
+            let (study, left) = (self.study(), budget - self.study().spent());
+            if study.problem().cost(&study.trials()[number - 1].suggestion.intervention) > left {
+                return Ok(ControlFlow::Break(End::Spent(left)));
+            }
         }
         let trial = &self.book.study().trials()[number - 1];
         on(Event::Measuring(trial))?;
@@ -182,7 +193,7 @@ mod tests {
     }
 
     fn run(study: Study, fails: fn(usize) -> bool, interrupt: Interrupt) -> (End, Runner<Fake>) {
-        let goal = Goal { rounds: 4, gap: None };
+        let goal = Goal { rounds: 4, gap: None, budget: None };
         let mut runner = Runner::new(Book::Memory(Box::new(study)), Fake(fails), goal, interrupt);
         (runner.run(&mut |_| Ok(())).unwrap(), runner)
     }

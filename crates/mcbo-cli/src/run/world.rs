@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcbo_core::{Problem, Trial};
+use mcbo_core::{Given, Problem, Trial};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -33,6 +33,12 @@ impl fmt::Display for MeasureError {
 
 /// The system under study: does what a trial says and measures.
 pub trait World {
+    /// What is known of the contexts before trial `number` is chosen; nothing unless the system can tell.
+    fn given(&mut self, number: usize) -> Given {
+        let _ = number;
+        Given::default()
+    }
+
     /// The values at the places of [`Problem::slot`], `None` where not measured.
     ///
     /// # Errors
@@ -50,6 +56,16 @@ impl Simulated {
     /// Keeps the simulator's randomness apart from that of the strategy, which counts streams from the same seed.
     const KEY: u64 = 0x7369_6d75_6c61_7465;
 
+    /// The same for contexts, which are drawn before a trial is chosen.
+    const CONTEXTS: u64 = 0x636f_6e74_6578_7473;
+
+    /// One stream per trial: what a trial gives does not depend on the trials before it.
+    fn stream(&self, key: u64, number: usize) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed ^ key);
+        rng.set_stream(number as u64);
+        rng
+    }
+
     /// The simulator of a problem; a problem without one fails every trial.
     pub fn new(problem: &Arc<Problem>, seed: u64) -> Self {
         Self { problem: Arc::clone(problem), seed }
@@ -57,6 +73,15 @@ impl Simulated {
 }
 
 impl World for Simulated {
+    fn given(&mut self, number: usize) -> Given {
+        match self.problem.simulator() {
+            Some(simulator) => {
+                Given::draw(&self.problem, simulator, &mut self.stream(Self::CONTEXTS, number))
+            }
+            None => Given::default(),
+        }
+    }
+
     fn measure(&mut self, trial: &Trial) -> Result<Vec<Option<f64>>, MeasureError> {
         let Some(simulator) = self.problem.simulator() else {
             return Err(MeasureError::new(
@@ -64,10 +89,9 @@ impl World for Simulated {
                 "add one, or measure with --exec",
             ));
         };
-        // One stream per trial: what a trial gives does not depend on the trials before it.
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed ^ Self::KEY);
-        rng.set_stream(trial.number as u64);
-        let values = simulator.sample(&self.problem, &trial.suggestion.intervention, &mut rng);
+        let (mut rng, suggestion) = (self.stream(Self::KEY, trial.number), &trial.suggestion);
+        let known = |node: usize| suggestion.given.of(node);
+        let values = simulator.sample_knowing(&self.problem, &suggestion.intervention, known, &mut rng);
         Ok(values.into_iter().map(Some).collect())
     }
 }

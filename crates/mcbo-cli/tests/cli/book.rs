@@ -244,3 +244,238 @@ fn values_are_put_right_and_the_log_keeps_both() {
     let refused = mcbo_in(at, &["correct", "lab", "7", "y=1"]).with_code(2);
     assert!(refused.stderr.contains("y has no value to correct") && refused.stderr.contains("hint: tell it"));
 }
+
+#[test]
+fn trials_are_taken_out_and_put_back() {
+    let directory = told(7);
+    let at = directory.path();
+    let best = object(at, &["best", "lab", "--json"]);
+    let done = mcbo_in(at, &["void", "lab", "2", "5", "--reason", "the wrong jar"]).with_code(0);
+    assert!(
+        done.stdout.is_empty() && done.stderr.contains("trials 2 and 5 of lab: taken out"),
+        "{}",
+        done.stderr
+    );
+    assert!(done.stderr.contains("mcbo void lab 2 5 --undo"), "{}", done.stderr);
+    let again = mcbo_in(at, &["void", "lab", "5"]).with_code(0);
+    assert!(again.stderr.contains("trial 5 of lab: out already"), "{}", again.stderr);
+    let export = crate::study::export(at);
+    let trial = &export["trials"][4];
+    assert_eq!((&trial["state"], &trial["void_reason"]), (&"voided".into(), &"the wrong jar".into()));
+    assert!(trial["voided"].is_string() && trial["values"]["y"].is_number(), "{trial}");
+    let status = object(at, &["status", "lab", "--json"]);
+    assert_eq!(
+        (&status["complete"], &status["voided"], &status["trials"]),
+        (&5.into(), &2.into(), &7.into())
+    );
+    let text = mcbo_in(at, &["status", "lab"]).with_code(0).stdout;
+    assert!(text.contains("7 (5 complete, 2 taken out)"), "{text}");
+    // Another study gets what counts.
+    let csv = mcbo_in(at, &["export", "lab"]).with_code(0).stdout;
+    assert_eq!(csv.lines().filter(|line| line.contains(",voided,")).count(), 2, "{csv}");
+    std::fs::write(at.join("all.csv"), csv).unwrap();
+    mcbo_in(at, &["new", "twin", "--problem", "p.toml"]).with_code(0);
+    let added = mcbo_in(at, &["add", "twin", "--csv", "all.csv"]).with_code(0);
+    assert!(added.stderr.contains("5 rows added"), "{}", added.stderr);
+    let [one, other] =
+        ["lab", "twin"].map(|study| object(at, &["best", study, "--json"])["recommendation"].clone());
+    assert_eq!(one, other);
+    // The log has it all, and so does a study that is put back.
+    let table = mcbo_in(at, &["log", "lab"]).with_code(0).stdout;
+    assert!(table.contains("took out trials 2 and 5 (the wrong jar)"), "{table}");
+    mcbo_in(at, &["void", "lab", "5", "2", "--undo"]).with_code(0);
+    let log = mcbo_in(at, &["log", "lab", "--json"]).with_code(0).json();
+    assert_eq!(
+        (&log.last().unwrap()["kind"], &log.last().unwrap()["trials"]),
+        (&"restored".into(), &serde_json::json!([5, 2]))
+    );
+    assert_eq!(object(at, &["best", "lab", "--json"]), best);
+    for (words, message) in [
+        (&["9"][..], "there is no trial 9"),
+        (&["1", "0"], "there is no trial 0"),
+        (&["x"], "invalid"),
+        (&[], "required"),
+    ] {
+        let mut arguments = vec!["void", "lab"];
+        arguments.extend(words);
+        let refused = mcbo_in(at, &arguments).with_code(2);
+        assert!(refused.stderr.contains(message), "{words:?}: {}", refused.stderr);
+    }
+    assert_eq!(crate::study::export(at)["trials"][0]["state"], "complete", "all of them or none");
+    // One that is under way is nobody's then, and what comes of it is kept.
+    assert_eq!(asked(at, &[]).remove(0)["trial"], 8);
+    mcbo_in(at, &["void", "lab", "8"]).with_code(0);
+    assert_eq!(asked(at, &[]).remove(0)["trial"], 9);
+    let told = mcbo_in(at, &["tell", "lab", "8", "y=0.5"]).with_code(0);
+    assert!(told.stderr.contains("it is taken out, and counts when it is put back"), "{}", told.stderr);
+}
+
+#[test]
+fn what_was_really_done_stands_beside_what_was_asked() {
+    let directory = told(2);
+    let at = directory.path();
+    let trial = asked(at, &[]).remove(0);
+    let suggested = trial["intervention"]["actions"]["a"].as_f64().unwrap();
+    let really = if suggested > 0.5 { 0.25 } else { 0.75 };
+    let told = mcbo_in(at, &["tell", "lab", "3", &format!("a={really}"), "x=0.5", "y=1.5"]).with_code(0);
+    assert!(told.stderr.contains(&format!("a = {really} instead of")), "{}", told.stderr);
+    let export = crate::study::export(at);
+    assert_eq!(export["trials"][2]["intervention"], trial["intervention"]);
+    assert_eq!(export["trials"][2]["done"]["actions"]["a"], really);
+    assert!(export["trials"][1]["done"].is_null());
+    let csv = mcbo_in(at, &["export", "lab"]).with_code(0).stdout;
+    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let third: Vec<&str> = csv.lines().nth(3).unwrap().split(',').collect();
+    let cell =
+        |name: &str| third[header.iter().position(|column| *column == name).unwrap()].parse::<f64>().unwrap();
+    assert_eq!((cell("a"), cell("#suggested(a)")), (really, suggested));
+    assert_eq!(object(at, &["status", "lab", "--json"])["done_otherwise"], serde_json::json!([3]));
+    let refused = mcbo_in(at, &["tell", "lab", "3", "a=0.5"]).with_code(2);
+    assert!(
+        refused.stderr.contains("cannot become 0.5") && refused.stderr.contains("until it is corrected"),
+        "{}",
+        refused.stderr
+    );
+    let refused = mcbo_in(at, &["tell", "lab", "3", "a=7"]).with_code(2);
+    assert!(refused.stderr.contains("a is"), "{}", refused.stderr);
+    let right = mcbo_in(at, &["correct", "lab", "3", "a=0.5"]).with_code(0);
+    assert!(right.stderr.contains(&format!("a = 0.5, was {really}")), "{}", right.stderr);
+    // From a file as well, and of a row that was added.
+    std::fs::write(at.join("r.json"), "{\"a\": 0.125, \"x\": 0.5, \"y\": 2.5}").unwrap();
+    asked(at, &[]);
+    mcbo_in(at, &["tell", "lab", "4", "--json", "r.json"]).with_code(0);
+    assert_eq!(crate::study::export(at)["trials"][3]["done"]["actions"]["a"], 0.125);
+    std::fs::write(at.join("past.csv"), "a,x,y\n0.5,1,2\n").unwrap();
+    mcbo_in(at, &["add", "lab", "--csv", "past.csv"]).with_code(0);
+    mcbo_in(at, &["correct", "lab", "5", "a=0.25"]).with_code(0);
+    assert_eq!(crate::study::export(at)["trials"][4]["done"]["actions"]["a"], 0.25);
+}
+
+#[test]
+fn effects_are_ranked_and_the_same_on_any_number_of_threads() {
+    let directory = told(12);
+    let at = directory.path();
+    let effects = object(at, &["effects", "lab", "--json"]);
+    let of = |list: &str, key: &str| -> Vec<f64> {
+        effects[list].as_array().unwrap().iter().map(|one| one[key].as_f64().unwrap()).collect()
+    };
+    for list in ["actions", "arrows"] {
+        let found = of(list, "effect");
+        assert!(found.is_sorted_by(|a, b| a >= b), "{list}: {found:?}");
+        for (lower, upper) in of(list, "lower").into_iter().zip(of(list, "upper")) {
+            assert!(lower <= upper, "{list}: {lower} {upper}");
+        }
+    }
+    // y falls by up to 36 along z, and by 2 along what a does otherwise.
+    assert_eq!(effects["actions"][0]["name"], "do(z)");
+    assert_eq!((&effects["arrows"][0]["from"], &effects["arrows"][0]["to"]), (&"z".into(), &"y".into()));
+    assert_eq!(object(at, &["effects", "lab", "--json", "--threads", "1"]), effects);
+    let table = mcbo_in(at, &["effects", "lab"]).with_code(0).stdout;
+    assert!(table.contains("z → y") && table.contains("do(z)"), "{table}");
+    let empty = lab();
+    let refused = mcbo_in(empty.path(), &["effects", "lab"]).with_code(2);
+    assert!(refused.stderr.contains("no trial has been measured yet"), "{}", refused.stderr);
+}
+
+#[test]
+fn doctor_looks_at_a_study() {
+    let directory = told(6);
+    let at = directory.path();
+    let found = object(at, &["doctor", "lab", "--json"]);
+    assert_eq!((&found["rows"], &found["doubts"]), (&6.into(), &serde_json::json!([])));
+    let text = mcbo_in(at, &["doctor", "lab"]).with_code(0).stdout;
+    assert!(text.contains("say nothing against its graph"), "{text}");
+    mcbo_in(at, &["doctor", "nobody"]).with_code(2);
+    assert!(mcbo_in(at, &["doctor"]).with_code(0).stdout.contains("storage"));
+}
+
+#[test]
+fn why_contradicts_nothing() {
+    let directory = told(8);
+    let at = directory.path();
+    let all = asked(at, &["--count", "3", "--why"]);
+    for one in &all {
+        let text: Vec<String> = one["why"]["text"].as_array().unwrap().iter().map(Value::to_string).collect();
+        assert!(text.iter().any(|sentence| sentence.contains("Teaches")), "{text:?}");
+        assert!(
+            one["why"]["best"]["trial"].is_number()
+                && one["why"]["nearest"]["apart"].as_f64().unwrap() >= 0.0
+        );
+    }
+    let text = mcbo_in(at, &["ask", "lab", "--count", "3", "--why"]).with_code(0).stdout;
+    assert!(!text.contains("no other") && !text.contains("promises more"), "{text}");
+    assert_eq!(text.matches("Best known:").count(), 3, "{text}");
+    // Asked plainly it is the same without them.
+    assert!(asked(at, &["--count", "3"]).iter().all(|one| one["why"].is_null()));
+}
+
+#[test]
+fn the_report_is_one_page() {
+    let directory = told(9);
+    let at = directory.path();
+    asked(at, &[]);
+    mcbo_in(at, &["void", "lab", "2", "--reason", "a <b>slip</b>"]).with_code(0);
+    let done = mcbo_in(at, &["report", "lab", "--out", "page.html"]).with_code(0);
+    assert!(
+        done.stdout.is_empty() && done.stderr.contains("page.html: one page about lab"),
+        "{}",
+        done.stderr
+    );
+    let page = std::fs::read_to_string(at.join("page.html")).unwrap();
+    for words in [
+        "What to do next",
+        "When to stop",
+        "What matters",
+        "What was learned",
+        "How it went",
+        "All trials",
+        "<svg",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    // Self-contained, and what users wrote is text.
+    assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("<link"));
+    assert!(page.contains("a &lt;b&gt;slip&lt;/b&gt;") && !page.contains("<b>slip"));
+    let printed = mcbo_in(at, &["report", "lab", "--out", "-"]).with_code(0).stdout;
+    assert_eq!(printed, page);
+    let empty = lab();
+    mcbo_in(empty.path(), &["report", "lab", "--out", "page.html"]).with_code(0);
+}
+
+#[test]
+fn a_drawn_graph_begins_a_problem() {
+    let directory = lab();
+    let at = directory.path();
+    std::fs::write(at.join("g.dot"), "digraph { sugar -> mash -> taste; hops -> taste }").unwrap();
+    let done = mcbo_in(at, &["init", "drawn.toml", "--from", "g.dot"]).with_code(0);
+    assert!(done.stderr.contains("Wrote drawn.toml"), "{}", done.stderr);
+    let checked = object(at, &["check", "drawn.toml", "--json"]);
+    assert_eq!(checked["nodes"].as_array().unwrap().len(), 4);
+    mcbo_in(at, &["init", "drawn.toml", "--from", "g.dot"]).with_code(2);
+    std::fs::write(at.join("circle.dot"), "digraph { a -> b -> a }").unwrap();
+    let refused = mcbo_in(at, &["init", "c.toml", "--from", "circle.dot"]).with_code(2);
+    assert!(refused.stderr.contains("circle.dot") && refused.stderr.contains("hint:"), "{}", refused.stderr);
+    assert!(!at.join("c.toml").exists());
+    mcbo_in(at, &["init", "d.toml", "--from", "nothing.dot"]).with_code(2);
+}
+
+#[test]
+fn a_slip_is_said_when_it_is_told_and_listed_afterwards() {
+    let directory = told(14);
+    let at = directory.path();
+    let mut trial = asked(at, &[]).remove(0);
+    let number = trial["trial"].to_string();
+    // x is twice a: ten more is a slip.
+    let a = trial["intervention"]["actions"]["a"].take().as_f64().unwrap();
+    let told = mcbo_in(at, &["tell", "lab", &number, &format!("x={}", 2.0 * a + 10.0)]).with_code(0);
+    assert!(
+        told.stderr.contains("warning") && told.stderr.contains(&format!("trial {number}")),
+        "{}",
+        told.stderr
+    );
+    let status = object(at, &["status", "lab", "--json"]);
+    let listed = status["suspicions"].as_array().unwrap();
+    assert!(listed.iter().any(|odd| odd["trials"] == serde_json::json!([15])), "{status}");
+    mcbo_in(at, &["correct", "lab", &number, &format!("x={}", 2.0 * a)]).with_code(0);
+    assert_eq!(object(at, &["status", "lab", "--json"])["suspicions"], serde_json::json!([]));
+}

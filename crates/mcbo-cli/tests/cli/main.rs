@@ -12,6 +12,7 @@ mod init;
 mod interrupt;
 mod kept;
 mod kinds;
+mod marks;
 mod output;
 mod run;
 mod study;

@@ -51,7 +51,7 @@ fn log_h(z: f64) -> (f64, f64, f64) {
 }
 
 /// `1/(t + 2/(t + 3/(t + …)))` for `t ≥ 1`.
-fn tail_fraction(t: f64) -> f64 {
+pub(super) fn tail_fraction(t: f64) -> f64 {
     const TERMS: u32 = 400;
     (1..=TERMS).rev().fold(0.0, |rest, k| f64::from(k) / (t + rest))
 }

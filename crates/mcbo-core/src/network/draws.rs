@@ -110,6 +110,19 @@ impl<'a> Draws<'a> {
         self.shifts.iter_mut().flatten().for_each(|shift| *shift = multiple);
     }
 
+    /// Leaves every mechanism but one node's at its mean.
+    pub fn only(&mut self, node: usize) {
+        let (plan, decisions) = (&self.rollout.plan, self.rollout.plan.decisions());
+        let own: Vec<_> = plan.steps.iter().filter(|step| step.node == node).map(|s| s.eta.clone()).collect();
+        for shifts in &mut self.shifts {
+            for (place, shift) in shifts.iter_mut().enumerate() {
+                if !own.iter().any(|eta| eta.contains(&(place + decisions))) {
+                    *shift = 0.0;
+                }
+            }
+        }
+    }
+
     /// The way through the network.
     pub fn plan(&self) -> &Plan {
         &self.rollout.plan

@@ -26,10 +26,12 @@ pub(super) fn fit_node(
             Noise::Learn => Noise::Gaussian(residual_deviation(problem, data, index, formulas)),
             declared => declared,
         };
+        // As a learned mechanism does, it takes up the mean of the noise.
+        let output = Affine { shift: noise.mean(), ..Affine::IDENTITY };
         let model = NodeModel {
             inputs: vec![Affine::IDENTITY; dim],
-            outputs: vec![Affine::IDENTITY; node.dim],
-            noise: vec![noise; node.dim],
+            outputs: vec![output; node.dim],
+            noise: vec![noise.centred(); node.dim],
             mechanism: Mechanism::Known(formulas.clone()),
         };
         return Ok((model, Vec::new()));
@@ -71,6 +73,7 @@ pub(super) fn fit_node(
         };
         let noise = match node.noise {
             Noise::Learn => GpNoise::Learned,
+            Noise::None if settings.learn_misfit => GpNoise::Misfit,
             _ if range.len() == 1 => GpNoise::Fixed(noise_variance(range.start)),
             _ => GpNoise::PerRow,
         };

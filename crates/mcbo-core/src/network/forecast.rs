@@ -48,7 +48,7 @@ pub fn expected_reward(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64
 /// The mean and the bounds of every component along draws of an intervention.
 fn forecasts(problem: &Problem, intervention: &Intervention, draws: &Draws<'_>) -> Vec<Forecast> {
     let (mut workspace, mut drawn) = (Workspace::default(), Drawn::default());
-    let point = draws.plan().space().point(intervention);
+    let point: Vec<f64> = draws.plan().space().units(intervention).collect();
     draws.evaluate(&point, false, &mut workspace, &mut drawn);
     let mut forecasts = Vec::new();
     for (index, step) in draws.plan().steps.iter().enumerate() {
@@ -78,7 +78,7 @@ impl Network {
     /// from their posteriors as in [`Self::forecast`], the noise averaged out.
     pub fn reward_draws(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<f64> {
         let (draws, mut drawn) = (self.draws(problem, intervention, seed), Drawn::default());
-        let point = draws.plan().space().point(intervention);
+        let point: Vec<f64> = draws.plan().space().units(intervention).collect();
         draws.evaluate(&point, false, &mut Workspace::default(), &mut drawn);
         drawn.rewards
     }
@@ -102,7 +102,17 @@ impl Network {
     /// noise is averaged out: bounds are on the expectation, not on a single outcome. A node whose formula has no value for
     /// some of what may happen is left out, and so are those that depend on it.
     pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
-        forecasts(problem, intervention, &self.draws(problem, intervention, seed))
+        let mut found = forecasts(problem, intervention, &self.draws(problem, intervention, seed));
+        let beside = |node: usize| !found.iter().any(|forecast| forecast.node == node);
+        if problem.limited().any(beside) {
+            // What has a limit beside the way to the reward, before the reward.
+            let every = self.forecast_every_node(problem, intervention, seed);
+            let limited = |forecast: &Forecast| problem.nodes()[forecast.node].limit.is_some();
+            let more: Vec<Forecast> = every.into_iter().filter(|f| limited(f) && beside(f.node)).collect();
+            let reward = found.len().saturating_sub(1);
+            found.splice(reward..reward, more);
+        }
+        found
     }
 
     /// The expected value of every node that has a mechanism of its own under an intervention, those among them that do not
@@ -184,6 +194,29 @@ mod tests {
 
     fn doing(action: f64) -> Intervention {
         Intervention { targets: Vec::new(), actions: vec![action] }
+    }
+
+    /// Noise that is not centred counts with its mean, that of the reward too: `x = a + U(1, 4)` and `y = 2 x + U(1, 4)` are known,
+    /// so that `E[x] = a + 2.5` and `E[y] = 2 a + 7.5`, for every way of asking.
+    #[test]
+    fn the_mean_of_noise_counts() {
+        let noise = Noise::Uniform([1.0, 4.0]);
+        let problem = Problem::builder("shifted")
+            .action("a", [-2.0, 2.0])
+            .node("x", |n| n.actions(["a"]).formula("a").noise(noise))
+            .node("y", |n| n.parents(["x"]).formula("2 * x").noise(noise))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let network = fit(&problem, &[]);
+        let a = 0.5;
+        let forecasts = network.forecast(&problem, &doing(a), 1);
+        assert!((forecasts[0].mean - 3.0).abs() < 1e-2, "{forecasts:?}");
+        assert!((forecasts[1].mean - 8.5).abs() < 1e-2, "{forecasts:?}");
+        assert_eq!(network.predict(&problem, 1, &[3.0], 1), [[(8.5, 0.0)]]);
+        assert_eq!(network.noise(1), [Noise::Uniform([-1.5, 1.5])]);
+        let (outlooks, _) = network.outlook(&problem, &doing(a), &forecasts);
+        assert!((outlooks[1].forecast.mean - 8.5).abs() < 1e-2, "{outlooks:?}");
     }
 
     /// `x = a + N(0, s²)` and `y = x²` are known, so that `E[y] = a² + s²` without any doubt.

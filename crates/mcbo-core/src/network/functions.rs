@@ -61,21 +61,33 @@ impl Network {
         let plan = Plan::for_prediction(problem, self, choice);
         let noise = NoiseSamples::new(&plan, samples, seed);
         let one = |workspace: &mut Workspace, decided: &Vec<f64>| {
-            let mut point = decided.clone();
-            point.resize(plan.dim(), 0.0);
-            let mut rewards = Vec::new();
-            if point.is_empty() {
-                // Nothing is decided and nothing is learned: all draws are the same.
-                let batch = Batch { points: &[], beta: 0.0, noise: &noise };
-                self.rollout_functions(&plan, functions, batch, workspace, &mut rewards);
-                rewards.resize(functions.count, rewards.first().copied().unwrap_or(f64::NAN));
-                return rewards;
-            }
-            let batch = Batch { points: &point.repeat(functions.count), beta: 0.0, noise: &noise };
-            self.rollout_functions(&plan, functions, batch, workspace, &mut rewards);
-            rewards
+            self.rewards_along(&plan, functions, decided, &noise, workspace)
         };
         decisions.par_iter().map_init(Workspace::default, one).collect()
+    }
+
+    /// The expected reward of one decision along a plan, in every drawn system.
+    pub(super) fn rewards_along(
+        &self,
+        plan: &Plan,
+        functions: &FunctionDraws,
+        decided: &[f64],
+        noise: &NoiseSamples,
+        workspace: &mut Workspace,
+    ) -> Vec<f64> {
+        let mut point = decided.to_vec();
+        point.resize(plan.dim(), 0.0);
+        let mut rewards = Vec::new();
+        if point.is_empty() {
+            // Nothing is decided and nothing is learned: all draws are the same.
+            let batch = Batch { points: &[], beta: 0.0, noise };
+            self.rollout_functions(plan, functions, batch, workspace, &mut rewards);
+            rewards.resize(functions.count, rewards.first().copied().unwrap_or(f64::NAN));
+            return rewards;
+        }
+        let batch = Batch { points: &point.repeat(functions.count), beta: 0.0, noise };
+        self.rollout_functions(plan, functions, batch, workspace, &mut rewards);
+        rewards
     }
 
     /// The same of one intervention.
@@ -88,7 +100,7 @@ impl Network {
         seed: u64,
     ) -> Vec<f64> {
         let choice = Choice::of(problem, intervention);
-        let point = DecisionSpace::new(problem, &choice).point(intervention);
+        let point: Vec<f64> = DecisionSpace::new(problem, &choice).units(intervention).collect();
         self.rewards_in_draws(problem, functions, &choice, &[point], samples, seed).pop().unwrap_or_default()
     }
 }

@@ -1,12 +1,15 @@
 //! The fitted system: one set of Gaussian processes per node, in the user's units at its border.
 
 mod causal;
+mod doctor;
 mod draws;
+mod effects;
 mod explain;
 mod fit;
 mod forecast;
 mod form;
 mod functions;
+mod keeping;
 mod outlook;
 mod plan;
 mod reward_model;
@@ -20,14 +23,19 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::{Data, Expr, Intervention, Noise, Observation, Problem};
+use crate::data::OutsideRange;
+use crate::{Data, Expr, Given, Intervention, Noise, Observation, Problem};
 
 pub(crate) use causal::Causal;
+pub use doctor::Doubt;
 pub(crate) use draws::{Drawn, Draws};
+pub use effects::{Effect, Effects};
 pub use explain::{LeftOutRow, MechanismKind, input_names};
 pub use forecast::{Forecast, expected_reward};
 pub(crate) use forecast::{LOWER_QUANTILE, quantile};
 pub(crate) use functions::FunctionDraws;
+pub use keeping::Keeping;
+pub(crate) use keeping::luckier_half;
 pub use outlook::Outlook;
 pub use plan::Plan;
 pub(crate) use reward_model::{RewardModel, SMALLEST_DEVIATION};
@@ -65,8 +73,10 @@ pub struct ModelSettings {
     pub priors: PriorPreset,
     /// Scaling of parents.
     pub scaling: ParentScaling,
-    /// Noise variance of a noiseless node, relative to the variance of its values.
+    /// The least noise variance of a node, relative to the variance of its values.
     pub noise_floor: f64,
+    /// Whether a noiseless node has less than that, as little as its form can follow its values.
+    pub learn_misfit: bool,
 }
 
 impl ModelSettings {
@@ -77,6 +87,7 @@ impl ModelSettings {
             priors: PriorPreset::Reference,
             scaling: ParentScaling::MinMax,
             noise_floor: 1e-6,
+            learn_misfit: false,
         }
     }
 
@@ -104,6 +115,7 @@ impl Default for ModelSettings {
             priors: PriorPreset::DimensionScaled,
             scaling: ParentScaling::Declared,
             noise_floor: 1e-6,
+            learn_misfit: true,
         }
     }
 }
@@ -200,6 +212,9 @@ pub enum ModelWarning {
         /// The node.
         node: String,
     },
+    /// Trials did what lies outside the ranges of today.
+    #[error("{0}; the model learns from that, and nothing outside is proposed or recommended")]
+    Outside(OutsideRange),
     /// The data do not fit, among themselves or with a formula.
     #[error(transparent)]
     Suspicious(#[from] Suspicion),
@@ -324,9 +339,16 @@ pub struct Network {
     /// The trials of every node's rows, by component.
     trials: Vec<Vec<Vec<usize>>>,
     warnings: Vec<ModelWarning>,
+    /// What is known of the trial that is predicted.
+    given: Given,
 }
 
 impl Network {
+    /// From here on all predictions are of trials in which this is known.
+    pub fn given(&mut self, given: &Given) {
+        self.given.clone_from(given);
+    }
+
     /// Fits one model per node to the data, beginning from the hyper-parameters of an earlier round.
     ///
     /// # Errors
@@ -339,7 +361,7 @@ impl Network {
         rng: &mut dyn Rng,
     ) -> Result<Self, FitError> {
         let seed: u64 = rng.random();
-        let relevant = problem.graph().ancestors(problem.reward());
+        let relevant = problem.matters(&[]);
         let fitted = (0..problem.nodes().len())
             .into_par_iter()
             .map(|node| {
@@ -355,9 +377,18 @@ impl Network {
             .collect::<Result<Vec<_>, FitError>>()?;
         let (nodes, warnings): (Vec<_>, Vec<_>) = fitted.into_iter().unzip();
         let trials = (0..nodes.len()).map(|node| summary::trials(problem, data, node)).collect();
-        let mut network = Self { nodes, trials, warnings: warnings.into_iter().flatten().collect() };
+        let warnings = warnings.into_iter().flatten().collect();
+        let mut network = Self { nodes, trials, warnings, given: Given::default() };
+        network.warnings.extend(data.outside(problem).into_iter().map(ModelWarning::Outside));
         network.warnings.extend(suspicions(problem, data, &network).into_iter().map(ModelWarning::from));
         Ok(network)
+    }
+
+    /// The deviation of the noise of a component, at least a share of the scale of its values.
+    pub(crate) fn smoothed_noise(&self, node: usize, component: usize, least: f64) -> f64 {
+        self.nodes[node].as_ref().map_or(1.0, |model| {
+            model.noise[component].deviation().max(least * model.outputs[component].scale)
+        })
     }
 
     /// What the user should know about the fit.
@@ -420,7 +451,7 @@ impl Network {
         let mut prediction = mcbo_gp::Prediction::default();
         for &node in problem.graph().order() {
             let slot = problem.slot(node);
-            if let Some(set) = intervention.target(node) {
+            if let Some(set) = intervention.target(node).or(self.given.of(node)) {
                 values[slot].copy_from_slice(set);
                 continue;
             }
@@ -428,8 +459,8 @@ impl Network {
             problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
             match &model.mechanism {
                 Mechanism::Known(formulas) => {
-                    for (at, formula) in slot.zip(formulas) {
-                        values[at] = formula.eval(&inputs);
+                    for ((at, formula), output) in slot.zip(formulas).zip(&model.outputs) {
+                        values[at] = output.shift + formula.eval(&inputs);
                     }
                 }
                 Mechanism::Learned(groups) => {

@@ -41,7 +41,7 @@ impl Network {
         let mut values = vec![vec![f64::NAN; count]; problem.slots()];
         for &node in problem.graph().order() {
             let slot = problem.slot(node);
-            if let Some(set) = intervention.target(node) {
+            if let Some(set) = intervention.target(node).or(self.given.of(node)) {
                 slot.zip(set).for_each(|(at, &value)| values[at].fill(value));
                 continue;
             }
@@ -85,7 +85,7 @@ impl Network {
         let every = self.forecast_every_node(problem, intervention, EXPECTATION_SEED);
         let (mut outlooks, mut undefined) = (Vec::new(), None);
         for &node in problem.graph().order() {
-            let set = intervention.target(node);
+            let set = intervention.target(node).or(self.given.of(node));
             if set.is_none() && self.kind(node) == MechanismKind::Absent {
                 continue;
             }

@@ -43,6 +43,8 @@ enum Reach {
     Prediction,
     /// Every node, all of them uncertain.
     EveryNode,
+    /// The nodes that have limits and what they depend on, all of them uncertain.
+    Limits,
 }
 
 /// The way through the graph for one [`Choice`]: nodes that matter to the reward, in topological order, the reward
@@ -74,6 +76,11 @@ impl Plan {
         Self::build(problem, network, choice, Optimism::Constant, Reach::EveryNode)
     }
 
+    /// A plan for predictions of the nodes that have limits.
+    pub(crate) fn for_limits(problem: &Problem, network: &Network, choice: &Choice) -> Self {
+        Self::build(problem, network, choice, Optimism::Constant, Reach::Limits)
+    }
+
     fn build(
         problem: &Problem,
         network: &Network,
@@ -86,15 +93,22 @@ impl Plan {
         let relevant = match reach {
             Reach::Reward | Reach::Prediction => problem.graph().ancestors_cut(reward, &choice.targets),
             Reach::EveryNode => vec![true; problem.nodes().len()],
+            Reach::Limits => {
+                let mut relevant = vec![false; problem.nodes().len()];
+                for limited in problem.limited() {
+                    let ancestors = problem.graph().ancestors_cut(limited, &choice.targets);
+                    relevant.iter_mut().zip(ancestors).for_each(|(known, more)| *known |= more);
+                }
+                relevant
+            }
         };
         let space = DecisionSpace::new(problem, choice);
         let mut dim = space.dim();
         let (mut steps, mut noise_kinds): (Vec<Step>, Vec<Noise>) = (Vec::new(), Vec::new());
         let mut step_of = vec![None; problem.nodes().len()];
         for &node in problem.graph().order() {
-            let (true, false, Some(model)) =
-                (relevant[node], choice.targets.contains(&node), &network.nodes[node])
-            else {
+            let known = choice.targets.contains(&node) || network.given.of(node).is_some();
+            let (true, false, Some(model)) = (relevant[node], known, &network.nodes[node]) else {
                 continue;
             };
             let declared = &problem.nodes()[node];
@@ -103,8 +117,10 @@ impl Plan {
             for &parent in &declared.parents {
                 for component in 0..problem.nodes()[parent].dim {
                     let place = Place::Target { node: parent, component };
+                    let given = network.given.of(parent).map(|values| values[component]);
                     sources.push(match (space.position(place), step_of[parent]) {
                         (Some(variable), _) => Source::Variable(variable),
+                        (None, None) if let Some(value) = given => Source::Constant(value),
                         (None, Some(step)) => {
                             let read: &Step = &steps[step];
                             varies |= read.varies || read.noisy;
@@ -118,7 +134,12 @@ impl Plan {
             sources.extend(
                 declared.actions.iter().map(|&action| source_of(problem, &space, Place::Action(action))),
             );
-            let noisy = node != reward && model.noise.iter().any(|noise| *noise != Noise::None);
+            // The noise of what nothing reads is not realised.
+            let read = match reach {
+                Reach::Limits => problem.graph().children(node).iter().any(|&child| relevant[child]),
+                _ => node != reward,
+            };
+            let noisy = read && model.noise.iter().any(|noise| *noise != Noise::None);
             let noise_row = noise_kinds.len();
             if noisy {
                 noise_kinds.extend(&model.noise);
@@ -144,7 +165,11 @@ impl Plan {
         }
         // The reward is the sink of all relevant nodes, so topological order may still put a sibling after it only
         // if that sibling is not an ancestor; those are left out, and the reward is last.
-        debug_assert_eq!(steps.last().map(|step| step.node), Some(reward));
+        debug_assert!(
+            reach == Reach::Limits
+                || problem.has_limits()
+                || steps.last().map(|step| step.node) == Some(reward)
+        );
         Self { space, steps, noise_kinds, optimism, sign: problem.sign(), dim }
     }
 

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::decision::{DecisionSpace, Variable};
-use crate::{Choice, Data, Intervention, Noise, Problem};
+use crate::{Choice, Data, Given, Intervention, Noise, Problem};
 
 use super::{
     Affine, Batch, FitError, Group, GroupMemory, Mechanism, ModelMemory, ModelSettings, ModelWarning,
@@ -87,7 +87,7 @@ impl RewardModel {
         let choice = Choice::of(problem, intervention);
         let Some(network) = self.network(&choice.targets) else { return self.prior(problem) };
         let plan = Self::plan(problem, &choice);
-        let points = plan.space.point(intervention);
+        let points: Vec<f64> = plan.space.units(intervention).collect();
         let noise = NoiseSamples::silent(&plan);
         let (mut workspace, mut values) = (Workspace::default(), Vec::new());
         let mut at = |beta: f64| {
@@ -199,7 +199,8 @@ fn fit_set(
             scales,
         }]),
     });
-    Ok(Network { nodes, trials: Vec::new(), warnings: warning.into_iter().collect() })
+    let warnings = warning.into_iter().collect();
+    Ok(Network { nodes, trials: Vec::new(), warnings, given: Given::default() })
 }
 
 #[cfg(test)]

@@ -43,6 +43,12 @@ impl NoiseSamples {
         Self { rows: self.rows.iter().map(|row| vec![row[sample]]).collect(), count: 1 }
     }
 
+    /// The noise of a step's component in every sample, if it is realised for the step's children.
+    pub(crate) fn of(&self, step: &Step, component: usize) -> Option<&[f64]> {
+        (step.noisy && (self.count > 1 || step.varies))
+            .then(|| self.rows[step.noise_row + component].as_slice())
+    }
+
     /// One sample in which nothing is noisy.
     pub(crate) fn silent(plan: &Plan) -> Self {
         Self { rows: plan.noise_kinds.iter().map(|_| vec![0.0]).collect(), count: 1 }
@@ -170,6 +176,19 @@ impl Workspace {
         let state = &self.steps[step];
         &state.value[component * state.value_columns..(component + 1) * state.value_columns]
     }
+
+    /// Where the derivatives by those values belong before [`Network::backward`].
+    pub(crate) fn slopes(&mut self, step: usize, component: usize) -> &mut [f64] {
+        let state = &mut self.steps[step];
+        &mut state.by_value[component * state.value_columns..(component + 1) * state.value_columns]
+    }
+
+    /// Sets all of them to zero.
+    pub(crate) fn forget_slopes(&mut self, plan: &Plan) {
+        for state in &mut self.steps[..plan.steps.len()] {
+            refill(&mut state.by_value, state.value.len());
+        }
+    }
 }
 
 fn refill(buffer: &mut Vec<f64>, len: usize) {
@@ -208,10 +227,7 @@ impl Network {
     ) {
         let candidates = batch.candidates(plan);
         let with_gradient = !gradients.is_empty();
-        workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
-        for index in 0..plan.steps.len() {
-            self.forward_step(plan, index, batch, None, with_gradient, workspace);
-        }
+        self.forward(plan, batch, with_gradient, workspace);
         let Some(last) = plan.steps.len().checked_sub(1) else { return values.clear() };
         let state = &workspace.steps[last];
         let per = state.value_columns / candidates;
@@ -219,11 +235,34 @@ impl Network {
         if !with_gradient {
             return;
         }
-        gradients.fill(0.0);
-        for state in &mut workspace.steps[..plan.steps.len()] {
-            refill(&mut state.by_value, state.value.len());
-        }
+        workspace.forget_slopes(plan);
         workspace.steps[last].by_value.fill(plan.sign / per as f64);
+        self.backward(plan, batch, workspace, gradients);
+    }
+
+    /// Computes the values of all steps, which [`Workspace::values`] then has.
+    pub(crate) fn forward(
+        &self,
+        plan: &Plan,
+        batch: Batch<'_>,
+        with_gradient: bool,
+        workspace: &mut Workspace,
+    ) {
+        workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
+        for index in 0..plan.steps.len() {
+            self.forward_step(plan, index, batch, None, with_gradient, workspace);
+        }
+    }
+
+    /// The derivatives by the decision vectors of whatever has the derivatives by values that [`Workspace::slopes`] was given.
+    pub(crate) fn backward(
+        &self,
+        plan: &Plan,
+        batch: Batch<'_>,
+        workspace: &mut Workspace,
+        gradients: &mut [f64],
+    ) {
+        gradients.fill(0.0);
         for index in (0..plan.steps.len()).rev() {
             self.backward_step(plan, index, batch, workspace, gradients);
         }

@@ -206,11 +206,11 @@ fn is_drift(residuals: &[f64]) -> bool {
     one_sided >= ONE_SIDED && (is - was) * is > 0.0 && (is - was).abs() > APART * error
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn squares(values: &[f64], around: f64) -> f64 {
+pub(super) fn squares(values: &[f64], around: f64) -> f64 {
     values.iter().map(|value| (value - around).powi(2)).sum()
 }
 
@@ -321,7 +321,7 @@ fn follows(rows: &FormulaRows, names: &[String], raw: &[f64]) -> Option<FormulaF
     most.map(|(input, correlation)| FormulaFault::Follows { input, correlation })
 }
 
-fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
+pub(super) fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
     let (x, y) = (mean(xs), mean(ys));
     let both: f64 = xs.iter().zip(ys).map(|(a, b)| (a - x) * (b - y)).sum();
     let size = (squares(xs, x) * squares(ys, y)).sqrt();

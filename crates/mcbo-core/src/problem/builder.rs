@@ -1,5 +1,7 @@
 //! A problem in code, a few lines long.
 
+mod marks;
+
 use super::draft::{At, Draft, DraftAction, DraftNode, DraftRanges, DraftValue, Field, Formulas};
 use super::{Action, Aim, Components, Noise, Problem, ProblemErrors, check};
 

@@ -4,6 +4,7 @@ mod actions;
 mod constraints;
 mod formulas;
 mod kernels;
+mod marks;
 mod nodes;
 mod require;
 mod warnings;
@@ -12,6 +13,7 @@ use std::ops::Range;
 
 use super::diagnostics::{Diagnostic, ProblemError};
 use super::draft::{At, Draft, Field};
+use super::limits::Guarded;
 use super::{Action, Direction, Node, Problem};
 use crate::expr::{is_reserved, nearest};
 use crate::graph::{Graph, GraphError};
@@ -61,6 +63,7 @@ impl<'d> Checker<'d> {
         let actions: Vec<Option<Action>> =
             (0..draft.actions.len()).map(|action| self.action(action)).collect();
         self.unused_actions(&nodes);
+        self.marks(&nodes);
         self.formulas(&mut nodes);
         let simulator = self.simulator(&nodes);
         let reward = self.reward(&nodes);
@@ -77,6 +80,7 @@ impl<'d> Checker<'d> {
         let requirements = self.requirements(&actions);
 
         let (reward, direction) = reward?;
+        self.reward_marks(reward, &nodes);
         let mut offsets = vec![0];
         for node in &nodes {
             offsets.push(offsets.last().copied().unwrap_or(0) + node.dim);
@@ -97,7 +101,9 @@ impl<'d> Checker<'d> {
             simulator,
             warnings: Vec::new(),
             listed: Default::default(),
+            guarded: None,
         };
+        problem.guarded = Guarded::of(&problem);
         problem.warnings = warnings::warnings(&problem, draft, sets.map(|sets| sets.repeated));
         Some(problem)
     }

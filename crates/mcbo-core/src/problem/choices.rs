@@ -47,7 +47,7 @@ impl Problem {
 
     /// Actions that reach the reward when these targets are set, in increasing order.
     pub(crate) fn useful_actions(&self, targets: &[usize]) -> Vec<usize> {
-        let relevant = self.graph.ancestors_cut(self.reward, targets);
+        let relevant = self.matters(targets);
         let feeds = |action: usize| {
             let reads = |(node, declared): (usize, &super::Node)| {
                 relevant[node] && !targets.contains(&node) && declared.actions.contains(&action)
@@ -99,7 +99,7 @@ impl Problem {
 /// request). Of sets that the user listed, one that is not minimal is dropped if its minimal core is listed
 /// too. `None` if there are more than `limit`.
 pub fn target_sets(problem: &Problem, limit: usize) -> Option<Vec<Vec<usize>>> {
-    let (graph, reward) = (problem.graph(), problem.reward());
+    let (graph, reward) = problem.purpose();
     if let Some(sets) = problem.sets() {
         let core = |set: &Vec<usize>| {
             let relevant = graph.ancestors_cut(reward, set);
@@ -119,10 +119,10 @@ pub fn target_sets(problem: &Problem, limit: usize) -> Option<Vec<Vec<usize>>> {
     }
 }
 
-/// Whether "not acting" is apart from all values it can take, so that it is a choice of its own.
+/// Whether "not acting" is apart from all values it can take, or costs less than all of them, so that it is a choice of its own.
 fn is_switch(problem: &Problem, action: usize) -> bool {
     let action = &problem.actions()[action];
-    !action.can_take(action.neutral)
+    !action.can_take(action.neutral) || action.cost.is_some_and(|cost| cost.fixed > 0.0)
 }
 
 /// All choices that are not dominated by a larger one (Eq. cardinality_constraints); `None` if there are more than
@@ -224,7 +224,10 @@ pub(crate) fn compose(problem: &Problem, parts: &[Part]) -> Option<Choice> {
     // A set that the user lists is meant as it is, whether all of it can matter or not.
     let allowed = match problem.sets() {
         Some(sets) => sets.contains(&choice.targets),
-        None => problem.graph().is_minimal(problem.reward(), &choice.targets),
+        None => {
+            let (graph, sink) = problem.purpose();
+            graph.is_minimal(sink, &choice.targets)
+        }
     };
     if parts.len() > most || !allowed {
         return None;

@@ -349,6 +349,73 @@ pub enum ProblemError {
         /// What is wrong with it.
         fault: RequirementFault,
     },
+    /// A unit without letters.
+    #[error("`unit` of {place} is empty")]
+    EmptyUnit {
+        /// The node or action.
+        place: String,
+    },
+    /// A context that depends on something that is not one.
+    #[error("node `{node}` is a context, but reads {what} `{on}`")]
+    ContextDepends {
+        /// The context.
+        node: String,
+        /// A node or an action.
+        what: &'static str,
+        /// What it reads.
+        on: String,
+    },
+    /// A context that can be set.
+    #[error("node `{node}` is a context and has a `do` range")]
+    ContextIsSettable {
+        /// The context.
+        node: String,
+    },
+    /// The reward is a context.
+    #[error("the reward `{node}` is a context")]
+    RewardIsContext {
+        /// The reward.
+        node: String,
+    },
+    /// A probability that is not between 0 and 1.
+    #[error("`probability` of the limit of {place} is {found}, which is not between 0 and 1")]
+    BadProbability {
+        /// The node.
+        place: String,
+        /// The number.
+        found: f64,
+    },
+    /// A limit on a node that nothing can change.
+    #[error("node `{node}` has a `limit`, but {}", match constant {
+        true => "it is a constant",
+        false => "nothing that is chosen can change it",
+    })]
+    LimitOfUnmoved {
+        /// The node.
+        node: String,
+        /// Whether it is always the same.
+        constant: bool,
+    },
+    /// A cost that is negative or not finite.
+    #[error("{what} is {value}")]
+    BadCost {
+        /// Whose cost it is.
+        what: String,
+        /// The number.
+        value: f64,
+    },
+    /// A cost of setting a node that cannot be set.
+    #[error("node `{node}` has a `cost`, but cannot be set")]
+    CostOfUnset {
+        /// The node.
+        node: String,
+    },
+    /// A cost per unit of a node, which has no neutral value to count from.
+    #[error("the cost of setting node `{node}` is per unit, but a node has no neutral value to count from")]
+    PerUnitOfNode {
+        /// The node.
+        node: String,
+    },
     /// There is nothing to choose.
     #[error("there is nothing to choose: no actions, and no node can be set")]
     NothingToDo,
@@ -452,6 +519,23 @@ impl ProblemError {
             Self::UnknownChoice { nearest: Some(nearest), .. } => did_you_mean(nearest),
             Self::UnknownChoice { known, .. } => format!("its choices are {}", known.join(", ")),
             Self::Requirement { fault, .. } => return fault.hint(),
+            Self::EmptyUnit { .. } => "write what its values are counted in, as in `unit = \"g/l\"`, or leave it out".to_owned(),
+            Self::ContextDepends { .. } => {
+                "a context is known before anything is decided: it reads other contexts only; remove one of the two".to_owned()
+            }
+            Self::ContextIsSettable { .. } => {
+                "what can be set is decided, not known beforehand; remove one of the two".to_owned()
+            }
+            Self::RewardIsContext { .. } => "what is optimised is not known beforehand; remove `context`".to_owned(),
+            Self::BadProbability { .. } => "write a number such as 0.95: nothing noisy is ever certain".to_owned(),
+            Self::LimitOfUnmoved { .. } => {
+                "limits are for what actions or set nodes act on; remove it, or draw the arrows that are missing".to_owned()
+            }
+            Self::BadCost { .. } => "write a finite number, 0 or more".to_owned(),
+            Self::CostOfUnset { node } => {
+                format!("add `do = [LOW, HIGH]` to node `{node}`, or give the cost to an action")
+            }
+            Self::PerUnitOfNode { .. } => "write `cost = { fixed = COST }`".to_owned(),
             Self::NothingToDo => {
                 "give a node `do = [LOW, HIGH]`, or add an action under `[actions.NAME]` and to a node's `actions`"
                     .to_owned()

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Aim, Components, Noise};
+use super::{Aim, Components, Cost, Limit, Noise};
 
 /// A value and the bytes of the file it came from, if it came from a file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -103,6 +103,10 @@ pub(super) struct DraftNode {
     pub(super) kernel: Field<String>,
     pub(super) components: Field<Components>,
     pub(super) range: Field<[f64; 2]>,
+    pub(super) unit: Field<String>,
+    pub(super) context: Field<bool>,
+    pub(super) limit: Field<Limit>,
+    pub(super) cost: Field<Cost>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -112,6 +116,8 @@ pub(super) struct DraftAction {
     pub(super) neutral: Field<DraftValue>,
     pub(super) step: Field<f64>,
     pub(super) choices: Field<Vec<At<String>>>,
+    pub(super) unit: Field<String>,
+    pub(super) cost: Field<Cost>,
 }
 
 /// The value of an action, as written: a number, or the name of a choice.

@@ -6,9 +6,11 @@
 mod builder;
 mod check;
 mod choices;
+mod costs;
 mod diagnostics;
 mod draft;
 mod grid;
+mod limits;
 mod parse;
 mod render;
 mod require;
@@ -26,13 +28,16 @@ use crate::intervention::Intervention;
 use crate::noise::Noise;
 
 use choices::Listed;
+use limits::Guarded;
 
 pub use builder::{NodeBuilder, ProblemBuilder};
 pub use choices::{ENUMERATION_LIMIT, enumerate, target_sets};
 pub(crate) use choices::{Part, compose, parts};
+pub use costs::Cost;
 pub use diagnostics::{Diagnostic, ProblemError, ProblemErrors, ProblemWarning, RequirementFault};
 pub use draft::Formulas;
 pub use grid::Grid;
+pub use limits::{Limit, Side};
 pub use require::Requirement;
 pub(crate) use require::{HalfSpace, Projection, project};
 pub use simulator::Simulator;
@@ -118,8 +123,16 @@ pub struct Node {
     pub kernel: Option<Kernel>,
     /// How its components are learned.
     pub components: Components,
-    /// The values that are plausible for every component, if the user declared them.
+    /// The values that are usual for every component, if the user declared them: a scale for the model and an axis for pictures.
     pub range: Option<[f64; 2]>,
+    /// The unit of its values, for those who read them.
+    pub unit: Option<String>,
+    /// Whether it is known before anything is decided.
+    pub context: bool,
+    /// What a single outcome is to keep below or above.
+    pub limit: Option<Limit>,
+    /// What it costs to set it.
+    pub cost: Option<Cost>,
 }
 
 /// Something that can be chosen in every trial and that feeds nodes (a soft intervention).
@@ -135,6 +148,10 @@ pub struct Action {
     pub grid: Option<Grid>,
     /// The names of its values, if they are named and not numbers: value 0 is the first, value 1 the second.
     pub choices: Vec<String>,
+    /// The unit of its values, for those who read them.
+    pub unit: Option<String>,
+    /// What it costs to use it.
+    pub cost: Option<Cost>,
 }
 
 impl Action {
@@ -191,6 +208,8 @@ pub struct Problem {
     simulator: Option<Simulator>,
     warnings: Vec<ProblemWarning>,
     listed: Listed,
+    /// The graph with a sink for the reward and everything that is limited, if anything is.
+    guarded: Option<Guarded>,
 }
 
 impl Problem {

@@ -1,5 +1,7 @@
 //! From a TOML file to a draft, remembering where everything stood.
 
+mod marks;
+
 use std::ops::Range;
 
 use toml::Spanned;
@@ -13,9 +15,23 @@ use super::{Aim, Components, Noise, Problem, check};
 use crate::expr::nearest;
 
 const TOP: &[&str] = &["name", "maximize", "minimize", "aim", "nodes", "actions", "constraints", "simulator"];
-const NODE: &[&str] =
-    &["parents", "actions", "dim", "noise", "do", "step", "range", "formula", "kernel", "components"];
-const ACTION: &[&str] = &["range", "neutral", "step", "choices"];
+const NODE: &[&str] = &[
+    "parents",
+    "actions",
+    "dim",
+    "noise",
+    "do",
+    "step",
+    "range",
+    "formula",
+    "kernel",
+    "components",
+    "unit",
+    "context",
+    "limit",
+    "cost",
+];
+const ACTION: &[&str] = &["range", "neutral", "step", "choices", "unit", "cost"];
 const CONSTRAINTS: &[&str] = &["max_interventions", "sets", "possibly_optimal", "require"];
 const NOISE: &[&str] = &["gaussian", "uniform"];
 const NOISE_FORMS: &str = "\"learn\", \"none\", { gaussian = STD } or { uniform = [LOW, HIGH] }";
@@ -172,6 +188,10 @@ impl Reader<'_> {
                 "formula" => node.formula = self.field(value, |reader| reader.formulas(&what, value)),
                 "kernel" => node.kernel = self.field(value, |reader| reader.text(&what, value)),
                 "components" => node.components = self.field(value, |reader| reader.components(&what, value)),
+                "unit" => node.unit = self.field(value, |reader| reader.text(&what, value)),
+                "context" => node.context = self.field(value, |reader| reader.boolean(&what, value)),
+                "limit" => node.limit = self.field(value, |reader| reader.limit(&what, value)),
+                "cost" => node.cost = self.field(value, |reader| reader.cost(&what, value)),
                 "choices" => {
                     let error = ProblemError::ChoicesOfNode { node: node.name.value.clone() };
                     self.errors.push(Diagnostic { error, span: Some(key.span()) });
@@ -206,6 +226,8 @@ impl Reader<'_> {
                     "neutral" => {
                         action.neutral = self.field(value, |reader| reader.value(&what, value));
                     }
+                    "unit" => action.unit = self.field(value, |reader| reader.text(&what, value)),
+                    "cost" => action.cost = self.field(value, |reader| reader.cost(&what, value)),
                     "step" => {
                         action.step = self.field(value, |reader| reader.number(&what, value).map(At::from));
                     }

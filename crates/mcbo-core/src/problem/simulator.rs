@@ -55,11 +55,25 @@ impl Simulator {
         intervention: &Intervention,
         rng: &mut dyn rand::Rng,
     ) -> Vec<f64> {
+        self.sample_knowing(problem, intervention, |_| None, rng)
+    }
+
+    /// The same where some nodes, such as contexts, have values already; they draw nothing.
+    ///
+    /// # Panics
+    /// As [`Self::sample`].
+    pub fn sample_knowing<'k>(
+        &self,
+        problem: &Problem,
+        intervention: &Intervention,
+        known: impl Fn(usize) -> Option<&'k [f64]>,
+        rng: &mut dyn rand::Rng,
+    ) -> Vec<f64> {
         let mut values = vec![0.0; problem.slots()];
         let mut inputs = Vec::new();
         for &node in problem.graph().order() {
             let slot = problem.slot(node);
-            if let Some(set) = intervention.target(node) {
+            if let Some(set) = intervention.target(node).or_else(|| known(node)) {
                 values[slot].copy_from_slice(set);
                 continue;
             }

@@ -95,6 +95,7 @@ impl Strategy for Ucb {
     }
 
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
+        context.only_rewards(self.name())?;
         let (model, memory) = fit(&self.model, context, rng)?;
         let found = search(context, &model, Score::Bound(self.beta), &self.search, rng.random());
         let forecast =
@@ -115,11 +116,13 @@ impl Strategy for ExpectedImprovement {
     }
 
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
+        context.only_rewards(self.name())?;
         let problem = context.problem;
         let (model, memory) = fit(&self.model, context, rng)?;
         let tried = context
             .data
             .rewards(problem)
+            .filter(|(trial, _)| context.in_ranges(*trial))
             .map(|(trial, _)| model.predict(problem, &context.data.observations()[trial].intervention).0);
         let best = tried.reduce(f64::max).unwrap_or(model.prior(problem).0);
         let found = search(context, &model, Score::Improvement { best }, &self.search, rng.random());

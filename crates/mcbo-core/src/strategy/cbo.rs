@@ -85,6 +85,7 @@ impl Strategy for Cbo {
     }
 
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
+        context.only_rewards(self.name())?;
         let problem = context.problem;
         let (u, seed): (f64, u64) = (rng.random(), rng.random());
         let observed = observational(problem, context.data);
@@ -97,7 +98,7 @@ impl Strategy for Cbo {
         for pending in context.pending {
             causal.condition_on_pending(&pending.intervention);
         }
-        let rewards = || context.data.rewards(problem);
+        let rewards = || context.data.rewards(problem).filter(|(trial, _)| context.in_ranges(*trial));
         let done = |trial: usize| &context.data.observations()[trial].intervention;
         let best = rewards()
             .filter(|(trial, _)| !done(*trial).is_neutral(problem))
@@ -126,7 +127,8 @@ impl Strategy for Cbo {
         let (sum, count) = observed.rewards(problem).fold((0.0, 0.0), |(s, n), (_, y)| (s + y, n + 1.0));
         let observing = if count > 0.0 { sum / count } else { f64::NEG_INFINITY };
         let mut best = (observing, problem.neutral_intervention());
-        let tried = context.data.observations().iter().map(|observation| &observation.intervention);
+        let tried = (0..context.data.len()).filter(|&trial| context.in_ranges(trial));
+        let tried = tried.map(|trial| &context.data.observations()[trial].intervention);
         for intervention in tried.filter(|done| !done.is_neutral(problem)) {
             let mean = causal.predict(intervention).0;
             if mean > best.0 {
@@ -234,7 +236,14 @@ mod tests {
         let cbo = Cbo { max_observations: 20, ..Cbo::default() };
         let memory = Memory::default();
         let observes = |data: &Data, u: f64| {
-            let context = Context { problem: &problem, data, pending: &[], failed: &[], memory: &memory };
+            let context = Context {
+                problem: &problem,
+                data,
+                pending: &[],
+                failed: &[],
+                memory: &memory,
+                given: crate::Given::NONE,
+            };
             cbo.observes(&context, data, u)
         };
         let mut data = Data::new();

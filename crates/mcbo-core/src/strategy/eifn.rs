@@ -8,6 +8,7 @@ use crate::optimism::Optimism;
 use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
 use crate::{Choice, Intervention};
 
+use super::limits::{self, within};
 use super::recommend::recommend;
 use super::{
     Context, Criterion, Proposal, Strategy, SuggestError, Warning, first_free, first_of_each_choice,
@@ -57,7 +58,9 @@ impl Strategy for Eifn {
         let (network, memory) = context.fit(&self.model, rng)?;
         let seed: u64 = rng.random();
         // Without a reward yet, the mean that the processes have before data.
-        let best = context.data.rewards(problem).map(|(_, reward)| reward).reduce(f64::max).unwrap_or(0.0);
+        let rewards = context.data.rewards(problem).filter(|(trial, _)| context.in_ranges(*trial));
+        let rewards = rewards.filter(|(trial, _)| context.data.observations()[*trial].keeps_limits(problem));
+        let best = rewards.map(|(_, reward)| reward).reduce(f64::max).unwrap_or(0.0);
         let mut warm = warm_starts(context);
         // One more start per choice: where the means of the mechanisms give the highest reward.
         let of_means = |choice: &Choice, _: usize, _: u64| {
@@ -66,15 +69,21 @@ impl Strategy for Eifn {
         let task = SearchTask { problem, factory: &of_means, warm: &warm, seed, on_phase: &|_| {} };
         let means = maximize(&task, &self.search);
         warm.extend(first_of_each_choice(&means));
-        let of_draws = |choice: &Choice, samples: usize, _: u64| {
-            let draws = Draws::noiseless(problem, &network, choice, samples, seed);
-            Box::new(NetworkImprovement { draws, best }) as Box<_>
-        };
-        let task = SearchTask { problem, factory: &of_draws, warm: &warm, seed, on_phase: &|_| {} };
-        let found = maximize(&task, &self.search);
+        let found = within(context, &network, true, seed, |guard| {
+            let of_draws = |choice: &Choice, samples: usize, _: u64| {
+                let draws = Draws::noiseless(problem, &network, choice, samples, seed);
+                guard.over(choice, Box::new(NetworkImprovement { draws, best }))
+            };
+            let task = SearchTask { problem, factory: &of_draws, warm: &warm, seed, on_phase: &|_| {} };
+            maximize(&task, &self.search)
+        });
         let warnings = network.warnings().iter().cloned().map(Warning::Model).collect();
         let forecast = |at: &Intervention| network.forecast(problem, at, seed);
-        Ok(first_free(context, &found, rng).propose(self, memory, warnings, forecast))
+        let mut proposal = first_free(context, &found, rng).propose(self, memory, warnings, forecast);
+        let suggestion = &mut proposal.suggestion;
+        suggestion.limits = network.keeping(problem, &suggestion.intervention);
+        suggestion.warnings.extend(limits::warning(&suggestion.limits, true));
+        Ok(proposal)
     }
 
     /// The highest posterior mean of the network; see [`Mcbo::recommend`](super::Mcbo::recommend).

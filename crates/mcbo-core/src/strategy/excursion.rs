@@ -13,6 +13,7 @@ use crate::quasi::{normal_quantile, sobol};
 use crate::search::{Candidate, exchanges};
 use crate::{Choice, Intervention, Problem};
 
+use super::limits::{keeping_ones, shortfall};
 use super::{Context, Mcbo, best_observed};
 
 /// Trials from one comparison to the next.
@@ -137,7 +138,7 @@ impl Mcbo {
         let problem = context.problem;
         let free = |found: &&Candidate| !context.is_taken(&found.intervention);
         let usual = found.iter().find(free)?.intervention.clone();
-        let mut tried = best_observed(problem, context.data, KNOWN);
+        let mut tried = keeping_ones(problem, network, true, best_observed(problem, context.data, KNOWN));
         tried.extend(context.memory.last.clone());
         let mut comparison = Comparison::new(context, network, 1, seed);
         let of_usual = comparison.rewards(&usual);
@@ -183,7 +184,11 @@ impl Mcbo {
         compared.sort_by(|a, b| b.0.total_cmp(&a.0));
         // The best few once more, in systems that they were not chosen by.
         let again = Comparison { trusted: comparison.trusted, ..Comparison::new(context, network, 2, seed) };
-        let finalists = compared.into_iter().take(FINALISTS).map(|(_, intervention)| intervention);
+        let allowed = compared
+            .into_iter()
+            .map(|(_, intervention)| intervention)
+            .filter(|at| shortfall(&network.keeping(problem, at), true) == 0.0);
+        let finalists = allowed.take(FINALISTS);
         let finalists: Vec<Intervention> = known.into_iter().chain(finalists).collect();
         let rewards: Vec<Vec<f64>> = finalists.iter().map(|at| again.rewards(at)).collect();
         let of_tried = &rewards[1..=tried.len()];
@@ -306,7 +311,14 @@ mod tests {
     fn instead(data: &Data, usual: f64, mut excursions: Excursions) -> (Option<f64>, Excursions) {
         let problem = problem();
         let memory = Memory { last: Some(at(usual)), ..Memory::default() };
-        let context = Context { problem: &problem, data, pending: &[], failed: &[], memory: &memory };
+        let context = Context {
+            problem: &problem,
+            data,
+            pending: &[],
+            failed: &[],
+            memory: &memory,
+            given: crate::Given::NONE,
+        };
         let mcbo = Mcbo::default();
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (network, _) = context.fit(&mcbo.model, &mut rng).expect("a fit");
@@ -362,7 +374,14 @@ mod tests {
         let problem = problem();
         let data = data(&problem, (0..10).map(|i| f64::from(i) / 9.0));
         let memory = Memory::default();
-        let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
+        let context = Context {
+            problem: &problem,
+            data: &data,
+            pending: &[],
+            failed: &[],
+            memory: &memory,
+            given: crate::Given::NONE,
+        };
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (network, _) = context.fit(&Mcbo::default().model, &mut rng).expect("a fit");
         let comparison = Comparison::new(&context, &network, 1, 1);

@@ -8,6 +8,8 @@ use crate::optimism::Optimism;
 use crate::search::{Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
 use crate::{Aim, Choice, Intervention, Problem};
 
+use super::costs::{earning, per_cost};
+use super::limits::{self, keeping_ones, within};
 use super::{
     Context, Criterion, Pick, Proposal, Strategy, SuggestError, Suggestion, Warning, best_observed,
     first_free, first_of_each_choice, warm_starts,
@@ -108,6 +110,8 @@ impl Mcbo {
             Exploration::Width(beta) => Some(Luck::Each(beta)),
             Exploration::Theory => Some(Luck::Each(network.theoretical_width())),
             Exploration::Aim(aim) => match aim.unwrap_or(problem.aim()) {
+                // What it costs is weighed against what it gains.
+                Aim::Earn if problem.has_costs() => None,
                 Aim::Earn => Some(Luck::Shared(EARNING_WIDTH)),
                 Aim::Find => None,
             },
@@ -121,6 +125,7 @@ impl Mcbo {
     fn improve(&self, context: &Context<'_>, network: &Network, seed: u64) -> Vec<Candidate> {
         let problem = context.problem;
         let means = self.search(context, network, Luck::Each(0.0), seed, &|_| {});
+        let observed = keeping_ones(problem, network, false, best_observed(problem, context.data, 4));
         let mut warm = warm_starts(context);
         warm.extend(first_of_each_choice(&means));
         let worth = |intervention: &Intervention| {
@@ -128,14 +133,9 @@ impl Mcbo {
             draws.iter().sum::<f64>() / draws.len() as f64
         };
         let believed = means.first().map(|found| found.intervention.clone());
-        let candidates = believed.into_iter().chain(best_observed(problem, context.data, 4));
+        let candidates = believed.into_iter().chain(observed);
         let worths = candidates.map(|intervention| worth(&intervention));
         let best = worths.filter(|worth| worth.is_finite()).reduce(f64::max).unwrap_or(0.0);
-        let factory = |choice: &Choice, draws: usize, seed: u64| {
-            let noise = |plan: &Plan| NoiseSamples::new(plan, IMPROVING_NOISE, seed);
-            let draws = Draws::new(problem, network, choice, draws, seed, noise);
-            Box::new(NetworkImprovement { draws, best }) as Box<_>
-        };
         let settings = SearchSettings {
             screened: self.search.screened / 2,
             starts: self.search.starts / 2,
@@ -144,7 +144,25 @@ impl Mcbo {
             ranking_samples: 64,
             ..self.search
         };
-        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} }, &settings)
+        let mut found = within(context, network, true, seed, |guard| {
+            let factory = |choice: &Choice, draws: usize, seed: u64| {
+                let noise = |plan: &Plan| NoiseSamples::new(plan, IMPROVING_NOISE, seed);
+                let draws = Draws::new(problem, network, choice, draws, seed, noise);
+                let gain: Box<dyn Acquisition> = Box::new(NetworkImprovement { draws, best });
+                guard.over(choice, per_cost(problem, choice, gain))
+            };
+            let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} };
+            maximize(&task, &settings)
+        });
+        if problem.has_costs() && self.earns(problem) {
+            earning(context, network, best, means, &mut found, seed);
+        }
+        found
+    }
+
+    /// Whether the rewards of all trials count.
+    fn earns(&self, problem: &Problem) -> bool {
+        matches!(self.exploration, Exploration::Aim(aim) if aim.unwrap_or(problem.aim()) == Aim::Earn)
     }
 }
 
@@ -159,18 +177,21 @@ pub(super) fn search(
     on_phase: &(dyn Fn(SearchPhase) + Sync),
 ) -> Vec<Candidate> {
     let problem = context.problem;
-    let factory = |choice: &Choice, samples: usize, seed: u64| -> Box<dyn Acquisition> {
-        match luck {
-            Luck::Each(beta) => {
-                Box::new(OptimisticReward::new(problem, network, choice, optimism, beta, samples, seed))
-            }
-            Luck::Shared(beta) => {
-                Box::new(SharedOptimism::new(problem, network, choice, beta, samples, seed))
-            }
-        }
-    };
     let warm = warm_starts(context);
-    maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase }, settings)
+    within(context, network, luck.width() > 0.0, seed, |guard| {
+        let factory = |choice: &Choice, samples: usize, seed: u64| -> Box<dyn Acquisition> {
+            let optimistic: Box<dyn Acquisition> = match luck {
+                Luck::Each(beta) => {
+                    Box::new(OptimisticReward::new(problem, network, choice, optimism, beta, samples, seed))
+                }
+                Luck::Shared(beta) => {
+                    Box::new(SharedOptimism::new(problem, network, choice, beta, samples, seed))
+                }
+            };
+            guard.over(choice, optimistic)
+        };
+        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase }, settings)
+    })
 }
 
 /// Realisations of the noise for every draw of the mechanisms while improvements are sought.
@@ -208,8 +229,11 @@ impl Strategy for Mcbo {
         let Pick { intervention, candidate, warning } = first_free(context, &found, rng);
         warnings.extend(warning);
         let predicted = network.forecast(problem, &intervention, seed);
+        let limits = network.keeping(problem, &intervention);
+        warnings.extend(limits::warning(&limits, true));
         let Some(chosen) = candidate else {
-            let suggestion = Suggestion { predicted, warnings, ..Suggestion::new(self.name(), intervention) };
+            let suggestion =
+                Suggestion { predicted, warnings, limits, ..Suggestion::new(self.name(), intervention) };
             return Ok(Proposal { suggestion, memory });
         };
         memory.last = Some(intervention.clone());
@@ -236,6 +260,8 @@ impl Strategy for Mcbo {
             optimistic,
             warnings,
             excursion,
+            given: context.given.clone(),
+            limits,
         };
         Ok(Proposal { suggestion, memory })
     }
@@ -260,7 +286,14 @@ mod tests {
     fn every_rule_suggests_and_says_its_width() {
         let (problem, data) = system(Noise::Gaussian(0.1));
         let memory = Memory::default();
-        let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory };
+        let context = Context {
+            problem: &problem,
+            data: &data,
+            pending: &[],
+            failed: &[],
+            memory: &memory,
+            given: crate::Given::NONE,
+        };
         let suggest = |mcbo: Mcbo| {
             let proposal = mcbo.suggest(&context, &mut ChaCha8Rng::seed_from_u64(4)).expect("a suggestion");
             let suggestion = proposal.suggestion;

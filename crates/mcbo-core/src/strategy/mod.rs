@@ -4,8 +4,10 @@ mod black_box;
 mod catalogue;
 mod cbo;
 mod certificate;
+mod costs;
 mod eifn;
 mod excursion;
+mod limits;
 mod mcbo;
 mod observe;
 mod random;
@@ -15,9 +17,9 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::data::check_intervention;
-use crate::network::{FitError, Forecast, ModelMemory, ModelSettings, ModelWarning, Network};
+use crate::network::{FitError, Forecast, Keeping, ModelMemory, ModelSettings, ModelWarning, Network};
 use crate::search::Candidate;
-use crate::{Data, Intervention, Observation, Problem};
+use crate::{Data, Given, Intervention, Observation, Problem};
 
 pub use black_box::{ExpectedImprovement, Ucb};
 pub use catalogue::{OptionsError, Preset, Rule, StrategyName, StrategyOptions, StrategySettings};
@@ -57,6 +59,8 @@ pub struct Context<'a> {
     pub failed: &'a [Intervention],
     /// What the strategy remembered in the last round.
     pub memory: &'a Memory,
+    /// What is known of the contexts in the trial to choose.
+    pub given: &'a Given,
 }
 
 impl Context<'_> {
@@ -70,13 +74,36 @@ impl Context<'_> {
         for pending in self.pending {
             network.condition_on_pending(self.problem, pending);
         }
+        network.given(self.given);
         Ok((network, memory))
     }
 
-    /// Whether an intervention is the same, to a thousandth of every range, as one that is pending or has failed.
+    /// Whether an intervention is the same, to a thousandth of every range, as one that is pending, in the same contexts, or has
+    /// failed.
     pub fn is_taken(&self, candidate: &Intervention) -> bool {
-        let pending = self.pending.iter().map(|pending| &pending.intervention);
+        let here = |pending: &&Observation| self.given.agrees(self.problem, &pending.values);
+        let pending = self.pending.iter().filter(here).map(|pending| &pending.intervention);
         pending.chain(self.failed).any(|other| candidate.is_close(self.problem, other))
+    }
+}
+
+impl Context<'_> {
+    /// Refuses what strategies without a model of every node cannot take into account.
+    fn only_rewards(&self, name: &str) -> Result<(), SuggestError> {
+        let cannot = |what, hint| SuggestError::Cannot { name: name.to_owned(), what, hint };
+        if !self.given.is_empty() {
+            let hint = "`mcbo` and `eifn` can; without what is given it takes contexts for noise";
+            return Err(cannot("use what is known of contexts", hint));
+        }
+        if self.problem.has_limits() {
+            return Err(cannot("keep limits", "`mcbo` and `eifn` can"));
+        }
+        Ok(())
+    }
+
+    /// Whether a trial did what could be proposed today.
+    fn in_ranges(&self, trial: usize) -> bool {
+        crate::data::outside(self.problem, &self.data.observations()[trial].intervention).next().is_none()
     }
 }
 
@@ -127,6 +154,32 @@ pub enum Warning {
         "this intervention is under way or has failed already, and the problem allows no other; hint: wait for the pending trials"
     )]
     NothingElse,
+    /// Nothing that was found keeps the limits.
+    #[error(
+        "nothing is likely to keep the limits: this comes nearest, with a probability of {}; hint: if more trials do not help, ask for less or allow more",
+        missing.iter().map(|(name, chance, wanted)| format!("{chance:.2} instead of {wanted} for {name}"))
+            .collect::<Vec<_>>().join(", ")
+    )]
+    LimitsUnlikely {
+        /// The limited nodes, with the probability and the one that is wanted.
+        missing: Vec<(String, f64, f64)>,
+    },
+    /// Contexts are not known.
+    #[error(
+        "{} not given: what counts is the average over the values seen so far; hint: give what is known, as in `--given {}=...`",
+        match contexts.as_slice() { [one] => format!("{one} is"), all => format!("{} are", all.join(", ")) },
+        contexts.first().map_or("", String::as_str)
+    )]
+    NotGiven {
+        /// The contexts.
+        contexts: Vec<String>,
+    },
+}
+
+/// What to say of contexts that are not known.
+pub(crate) fn not_given(problem: &Problem, given: &Given) -> Option<Warning> {
+    let contexts = given.missing(problem);
+    (!contexts.is_empty()).then_some(Warning::NotGiven { contexts })
 }
 
 /// What to do next, and why.
@@ -151,6 +204,12 @@ pub struct Suggestion {
     /// tried, on average.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub excursion: bool,
+    /// What was known of the contexts.
+    #[serde(default, skip_serializing_if = "Given::is_empty")]
+    pub given: Given,
+    /// How probable it is that each limit is kept, where there is a model to say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Keeping>,
 }
 
 impl Suggestion {
@@ -165,6 +224,8 @@ impl Suggestion {
             optimistic: Vec::new(),
             warnings: Vec::new(),
             excursion: false,
+            given: Given::default(),
+            limits: Vec::new(),
         }
     }
 }
@@ -187,6 +248,16 @@ pub enum SuggestError {
     /// A model could not be fitted.
     #[error(transparent)]
     Fit(#[from] FitError),
+    /// A strategy cannot do what the problem or the caller asks for.
+    #[error("strategy {name:?} cannot {what}; hint: {hint}")]
+    Cannot {
+        /// The strategy's name.
+        name: String,
+        /// What it cannot.
+        what: &'static str,
+        /// What to do.
+        hint: &'static str,
+    },
     /// A strategy of one's own gave up.
     #[error("strategy {name:?}: {reason}")]
     Own {

@@ -2,9 +2,9 @@
 
 use super::{Study, StudyError};
 use crate::Intervention;
-use crate::data::check_done;
-use crate::network::Outlook;
-use crate::strategy::{Recommendation, Warning};
+use crate::data::check_ranges;
+use crate::network::{Keeping, Outlook};
+use crate::strategy::{Recommendation, Warning, not_given};
 
 /// What is to be expected of an intervention, on average and in a single trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +12,8 @@ use crate::strategy::{Recommendation, Warning};
 pub struct Prediction {
     /// Every component of every node, in the order of causes; nodes without a path to the reward are not learned and left out.
     pub nodes: Vec<Outlook>,
+    /// How probable it is that each limit is kept.
+    pub limits: Vec<Keeping>,
     /// What the user should know about the fit and about this intervention.
     pub warnings: Vec<Warning>,
 }
@@ -20,7 +22,8 @@ impl Study {
     /// What the model behind a recommendation expects of any intervention. Of the recommended one it is, to the bit, what the
     /// recommendation says.
     ///
-    /// It need not be one that the study would propose: more may be done at once than the constraints allow.
+    /// It need not be one that the study would propose: more may be done at once than the constraints allow, and what was done
+    /// in a trial may lie outside the ranges of today.
     ///
     /// ```
     /// # use mcbo_core::{Intervention, Noise, Problem, Study};
@@ -46,14 +49,19 @@ impl Study {
         recommendation: &Recommendation,
         intervention: &Intervention,
     ) -> Result<Prediction, StudyError> {
-        check_done(&self.problem, intervention)?;
+        // What was done may lie outside the ranges of today.
+        if !self.data.observations().iter().any(|trial| trial.intervention == *intervention) {
+            check_ranges(&self.problem, intervention)?;
+        }
         if self.data.is_empty() {
             return Err(StudyError::NoData);
         }
         let (problem, network) = (&self.problem, &recommendation.network);
         let expected = recommendation.expects(problem, intervention);
         let (nodes, undefined) = network.outlook(problem, intervention, &expected);
-        let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model).collect();
-        Ok(Prediction { nodes, warnings })
+        let limits = network.keeping(problem, intervention);
+        let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model);
+        let warnings = warnings.chain(not_given(problem, &recommendation.given)).collect();
+        Ok(Prediction { nodes, limits, warnings })
     }
 }

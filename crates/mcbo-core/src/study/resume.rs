@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Study, StudyError, Trial, TrialState};
 use crate::data::{Data, DataError, Observation, check_done};
+use crate::given::is_rounded;
 use crate::strategy::{Memory, Proposal};
 use crate::{Intervention, Problem};
 
@@ -76,6 +77,7 @@ impl Study {
     /// If the intervention does not fit the problem.
     pub fn resume(&mut self, proposal: Proposal) -> Result<&Trial, StudyError> {
         check_done(&self.problem, &proposal.suggestion.intervention)?;
+        proposal.suggestion.given.check(&self.problem)?;
         Ok(self.put_under_way(proposal))
     }
 
@@ -86,12 +88,15 @@ impl Study {
     /// # Errors
     /// If the trial has not been told, a value differs from the one told before, or the values do not fit the problem.
     pub fn amend(&mut self, number: usize, values: &[Option<f64>]) -> Result<bool, StudyError> {
-        let (trial, place, stored) = self.told(number, values.len())?;
+        let (trial, stored) = self.told(number, values.len())?;
         let mut merged = stored.to_vec();
         for (index, node) in self.problem.nodes().iter().enumerate() {
-            let target = trial.suggestion.intervention.target(index).is_some();
+            let target = trial.intervention().target(index).is_some();
+            let given = trial.suggestion.given.of(index).is_some();
             for slot in self.problem.slot(index) {
                 match (stored[slot], values[slot]) {
+                    // What was known beforehand may come back with fewer digits.
+                    (Some(stored), Some(told)) if given && is_rounded(stored, told) => {}
                     // What was set is compared with some slack where observations are checked.
                     (Some(stored), Some(told)) if !target && stored != told => {
                         let node = node.name.clone();
@@ -102,51 +107,10 @@ impl Study {
                 }
             }
         }
-        self.put(number, place, merged)
-    }
-
-    /// Puts values of a trial right that were told before; whether anything changed. The trial keeps its place among the data, and
-    /// what the strategy remembers stays: from here on the study suggests what one would that was told right at once and
-    /// remembers the same.
-    ///
-    /// # Errors
-    /// If the trial has not been told, a value was never told, or the values do not fit the problem.
-    pub fn correct(&mut self, number: usize, values: &[Option<f64>]) -> Result<bool, StudyError> {
-        let (_, place, stored) = self.told(number, values.len())?;
-        let mut right = stored.to_vec();
-        for (index, node) in self.problem.nodes().iter().enumerate() {
-            for slot in self.problem.slot(index).filter(|&slot| values[slot].is_some()) {
-                if stored[slot].is_none() {
-                    return Err(StudyError::NotTold { number, node: node.name.clone() });
-                }
-                right[slot] = values[slot];
-            }
+        let new = self.put(number, merged)?;
+        if let Some(state) = self.voided.get_mut(&number) {
+            *state = TrialState::Complete;
         }
-        self.put(number, place, right)
-    }
-
-    /// A trial that was told, its place among the data and its values, of which there must be so many.
-    fn told(&self, number: usize, count: usize) -> Result<(&Trial, usize, &[Option<f64>]), StudyError> {
-        let trial = self.trial(number)?;
-        let (Some(place), Some(stored)) = (self.places[number - 1], &trial.values) else {
-            return Err(StudyError::NotPending { number, state: trial.state });
-        };
-        if count != stored.len() {
-            return Err(StudyError::Data(DataError::WrongLength {
-                what: "the observation".into(),
-                expected: stored.len(),
-                found: count,
-            }));
-        }
-        Ok((trial, place, stored))
-    }
-
-    /// Puts values in the place of those that a trial has; whether they are others.
-    fn put(&mut self, number: usize, place: usize, values: Vec<Option<f64>>) -> Result<bool, StudyError> {
-        self.data.replace(&self.problem, place, values)?;
-        let values = &self.data.observations()[place].values;
-        let new = self.trials[number - 1].values.as_ref() != Some(values);
-        self.trials[number - 1].values = Some(values.clone());
         Ok(new)
     }
 
@@ -163,22 +127,26 @@ impl Study {
         for trial in &mut trials {
             let suggestion = &mut trial.suggestion;
             suggestion.intervention = changed.intervention(&suggestion.intervention);
+            suggestion.given = suggestion.given.renumbered(&changed.nodes);
             for forecast in &mut suggestion.predicted {
                 forecast.node = changed.nodes[forecast.node];
             }
-            // What could not be done says nothing against ranges that leave it out.
-            if trial.state != TrialState::Failed {
-                check_done(&problem, &suggestion.intervention)
+            trial.done = trial.done.as_ref().map(|done| changed.intervention(done));
+            // What could not be done, and what was taken out, says nothing against ranges that leave it out.
+            if !matches!(trial.state, TrialState::Failed | TrialState::Voided) {
+                check_done(&problem, trial.intervention())
                     .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
             }
         }
         let mut data = Data::new();
         for trial in &mut trials {
             let Some(values) = &trial.values else { continue };
-            let observation = Observation {
-                intervention: trial.suggestion.intervention.clone(),
-                values: changed.values(values),
-            };
+            let values = changed.values(values);
+            if trial.state == TrialState::Voided {
+                trial.values = Some(values);
+                continue;
+            }
+            let observation = Observation { intervention: trial.intervention().clone(), values };
             data.insert(&problem, data.len(), trial.number, observation)
                 .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
             trial.values = data.observations().last().map(|observation| observation.values.clone());
@@ -279,44 +247,6 @@ mod tests {
         study.ask().unwrap();
         assert!(matches!(study.amend(3, &[None, Some(1.0)]), Err(StudyError::NotPending { .. })));
         assert_eq!(study.data().observations()[1].values, [None, Some(2.0)]);
-    }
-
-    /// Told wrong and put right, a study goes on as one that was told right at once, given what it remembers.
-    #[test]
-    fn a_corrected_study_goes_on_as_one_that_was_told_right() {
-        let right = |number: usize| vec![Some(0.1 * number as f64), Some((number as f64).sin())];
-        let (mut corrected, mut reference) = (Study::new(problem(""), 1), Study::new(problem(""), 1));
-        for number in 1..=8 {
-            let suggestion = corrected.ask().unwrap().suggestion.clone();
-            reference.resume(Proposal { suggestion, memory: corrected.memory().clone() }).unwrap();
-            reference.tell(number, right(number)).unwrap();
-            let wrong = if number == 3 { vec![right(3)[0], Some(7.0)] } else { right(number) };
-            corrected.tell(number, wrong).unwrap();
-        }
-        assert_ne!(corrected.data(), reference.data());
-        assert!(corrected.correct(3, &[None, right(3)[1]]).unwrap());
-        assert!(!corrected.correct(3, &right(3)).unwrap(), "nothing is left to correct");
-        assert_eq!(corrected.data(), reference.data());
-        assert_eq!(corrected.trials(), reference.trials());
-        assert_eq!(corrected.ask().unwrap(), reference.ask().unwrap());
-        assert_eq!(corrected.memory(), reference.memory());
-        assert_eq!(corrected.trials()[8].suggestion.strategy, "mcbo", "the model has decided");
-    }
-
-    #[test]
-    fn what_cannot_be_corrected_is_refused() {
-        let mut study = told();
-        let before = (study.trials().to_vec(), study.data().clone());
-        assert_eq!(
-            study.correct(1, &[Some(0.5), Some(3.0)]),
-            Err(StudyError::NotTold { number: 1, node: "x".into() })
-        );
-        assert!(matches!(study.correct(1, &[None, Some(f64::NAN)]), Err(StudyError::Data(_))));
-        assert!(matches!(study.correct(1, &[None]), Err(StudyError::Data(_))));
-        assert!(matches!(study.correct(3, &[None, None]), Err(StudyError::UnknownTrial { .. })));
-        assert_eq!((study.trials().to_vec(), study.data().clone()), before);
-        study.ask().unwrap();
-        assert!(matches!(study.correct(3, &[None, Some(1.0)]), Err(StudyError::NotPending { .. })));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod boxes;
 mod layout;
 
-use mcbo_core::{Network, Problem};
+use mcbo_core::{Effects, Network, Problem, Study};
 
 use crate::Picture;
 use crate::draw::{Anchor, Canvas, Rounded};
@@ -16,6 +16,30 @@ const BAR: [f64; 2] = [44.0, 6.0];
 /// The graph from left to right: actions point at the nodes that they push, nodes at their effects. With a model, each
 /// node says how well it is known.
 pub fn graph(problem: &Problem, network: Option<&Network>) -> Picture {
+    drawn(problem.name(), problem, network, None)
+}
+
+/// The graph of a study; with effects, arrows are as strong as what they do to the reward.
+pub fn graph_of(study: &Study, network: Option<&Network>, effects: Option<&Effects>) -> Picture {
+    drawn(study.name(), study.problem(), network, effects)
+}
+
+/// How strong an arrow is, from 0 to 1: that of the largest effect is 1. Effects of actions are shared by their arrows.
+fn strength(problem: &Problem, effects: &Effects, (from, to): (usize, usize)) -> f64 {
+    let nodes = problem.nodes().len();
+    let all = effects.actions.iter().map(|(_, e)| e).chain(effects.arrows.iter().map(|(.., e)| e));
+    let largest = all.map(|effect| effect.effect).fold(0.0, f64::max);
+    let own = match from.checked_sub(nodes) {
+        Some(action) => {
+            let name = &problem.actions()[action].name;
+            effects.actions.iter().find(|(other, _)| other == name).map(|(_, effect)| effect.effect)
+        }
+        None => effects.arrows.iter().find(|(f, t, _)| (*f, *t) == (from, to)).map(|(.., e)| e.effect),
+    };
+    if largest > 0.0 { (own.unwrap_or(0.0) / largest).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+fn drawn(name: &str, problem: &Problem, network: Option<&Network>, effects: Option<&Effects>) -> Picture {
     let boxes = boxes::all(problem, network);
     let nodes = problem.nodes().len();
     let mut edges = Vec::new();
@@ -26,12 +50,19 @@ pub fn graph(problem: &Problem, network: Option<&Network>) -> Picture {
     let sizes: Vec<[f64; 2]> = boxes.iter().map(NodeBox::size).collect();
     let layout = layout::place(&sizes, &edges);
     let mut canvas = Canvas::default();
-    for (&(from, _), way) in edges.iter().zip(&layout.ways) {
+    for (&(from, to), way) in edges.iter().zip(&layout.ways) {
         let action = from >= nodes;
         if action {
             canvas.open_style(&CHOSEN);
         }
-        canvas.arrow(way, if action { 1.2 } else { 1.3 }, if action { 0.8 } else { 0.55 });
+        let (width, opacity) = match effects {
+            None => (if action { 1.2 } else { 1.3 }, if action { 0.8 } else { 0.55 }),
+            Some(effects) => {
+                let strength = strength(problem, effects, (from, to));
+                (0.7 + 4.3 * strength, 0.35 + 0.5 * strength.sqrt())
+            }
+        };
+        canvas.arrow(way, width, opacity);
         if action {
             canvas.close_group();
         }
@@ -42,11 +73,11 @@ pub fn graph(problem: &Problem, network: Option<&Network>) -> Picture {
     let size = [layout.size[0].max(4.0 * MARGIN), layout.size[1] + 4.0];
     Sheet {
         name: "graph".into(),
-        title: titled(problem, "causes and effects"),
+        title: titled(name, "causes and effects"),
         keys: Vec::new(),
         body: canvas,
         size,
-        caption: caption(problem, network),
+        caption: caption(problem, network, effects.is_some()),
     }
     .picture()
 }
@@ -99,7 +130,7 @@ fn draw(canvas: &mut Canvas, node: &NodeBox, corner: [f64; 2], size: [f64; 2]) {
     }
 }
 
-fn caption(problem: &Problem, network: Option<&Network>) -> String {
+fn caption(problem: &Problem, network: Option<&Network>, effects: bool) -> String {
     let mut text = String::new();
     if !problem.actions().is_empty() {
         text.push_str("Orange: actions, which push the nodes they point at. ");
@@ -108,6 +139,11 @@ fn caption(problem: &Problem, network: Option<&Network>) -> String {
         text.push_str("do: a trial may set this node, whatever its parents are. ");
     }
     text.push_str("Blue: the reward. ");
+    if effects {
+        text.push_str(
+            "The thicker an arrow, the more it does to the reward about the recommended intervention. ",
+        );
+    }
     if network.is_none() {
         text.push_str("No model is fitted yet.");
         return text;

@@ -77,7 +77,7 @@ pub(super) fn context(study: &Study, network: &Network, node: usize) -> Picture 
     }
     Sheet {
         name: format!("mechanism-{}", declared.name),
-        title: titled(problem, &format!("values of {}", shorten(&declared.name))),
+        title: titled(study.name(), &format!("values of {}", shorten(&declared.name))),
         keys: vec![
             Key::new(Swatch::Band, SEEN, "trials"),
             Key::new(Swatch::Line, MODEL, "as the model takes them to be spread"),

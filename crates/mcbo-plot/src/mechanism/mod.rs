@@ -3,11 +3,11 @@
 mod context;
 mod slice;
 
-use mcbo_core::{MechanismKind, Network, Study, input_names, slot_name};
+use mcbo_core::{Intervention, MechanismKind, Network, Study, input_names, slot_name};
 
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Style, short, shorten, span};
-use crate::page::{CHOSEN, Key, MODEL, Sheet, Swatch, titled};
+use crate::page::{ADVICE, CHOSEN, Key, LIMIT, MODEL, Sheet, Swatch, inputs, measured, titled};
 use crate::statistics::median;
 use slice::Slices;
 
@@ -20,13 +20,27 @@ const COLUMNS: usize = 4;
 const COMPONENTS: usize = 4;
 /// Inputs that are drawn: those along which the mean changes most.
 const INPUTS: usize = 12;
-/// The curve may stretch a panel by this share of the range of the values, or of its own band, on either side.
-const STRETCH: f64 = 0.5;
+/// The curve and its bands may stretch a panel by this share of the range of the values, or of the usual band, on either side.
+const STRETCH: f64 = 1.5;
 const DATA: Style = Style::new("p-data", "#d55e00");
 
 /// The mechanism of one node, a panel per input with the other inputs held; of a node without inputs the values that were
 /// seen. `None` for a node that has no path to the reward.
 pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Picture> {
+    panels(study, network, node, None)
+}
+
+/// The same about an intervention: inputs that do not move are held where it is expected to put them, and that place is marked.
+pub fn mechanism_about(
+    study: &Study,
+    network: &Network,
+    node: usize,
+    about: &Intervention,
+) -> Option<Picture> {
+    panels(study, network, node, Some(about))
+}
+
+fn panels(study: &Study, network: &Network, node: usize, about: Option<&Intervention>) -> Option<Picture> {
     let problem = study.problem();
     let kind = network.kind(node);
     if kind == MechanismKind::Absent {
@@ -35,8 +49,12 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
     if problem.input_dim(node) == 0 {
         return Some(context::context(study, network, node));
     }
-    let slices = Slices::new(study, node);
-    let names = input_names(problem, node);
+    let mut slices = Slices::new(study, node);
+    if let Some(about) = about {
+        slices.hold(problem, network, node, about);
+    }
+    let (names, labels) = (input_names(problem, node), inputs(problem, node));
+    let limit = problem.nodes()[node].limit;
     let curves: Vec<Vec<Vec<[f64; 3]>>> =
         (0..names.len()).map(|input| slices.along(problem, network, node, input)).collect();
     let shown = shown(&curves, slices.rows.len().min(COMPONENTS));
@@ -44,7 +62,16 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
     let components = slices.rows.len().min(COMPONENTS);
     let ranges: Vec<[f64; 2]> = (0..components)
         .map(|component| {
-            range(&slices.rows[component], shown.iter().map(|&input| curves[input][component].as_slice()))
+            let noise = noise[component].deviation();
+            let along = shown.iter().map(|&input| curves[input][component].as_slice());
+            let range = range(&slices.rows[component], along, noise);
+            // A limit that is not far off is shown.
+            let level =
+                limit.map(|limit| limit.level.clamp(2.0 * range[0] - range[1], 2.0 * range[1] - range[0]));
+            match level {
+                Some(level) => span(range.into_iter().chain([level]), 0.0),
+                None => range,
+            }
         })
         .collect();
     let left = ranges.iter().map(|range| Axes::label_room(*range, 4)).fold(0.0, f64::max) + 20.0;
@@ -67,17 +94,29 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
             frame(
                 &mut canvas,
                 &axes,
-                &names[input],
+                &labels[input],
                 &slices.names[input],
-                (column == 0).then(|| slot_name(problem, node, component)),
+                (column == 0).then(|| measured(problem, node, component)),
             );
             canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
             draw_bands(&mut canvas, &axes, &curves[input][component], noise[component].deviation(), kind);
+            if let Some(limit) = limit {
+                canvas.open_style(&LIMIT);
+                let [low, high] = axes.x;
+                canvas.curve(&[axes.at(low, limit.level), axes.at(high, limit.level)], &LIMIT);
+                canvas.close_group();
+            }
             draw_rows(&mut canvas, &axes, &slices, component, input);
             canvas.open_style(&MODEL);
             let mean = curves[input][component].iter().map(|&[x, mean, _]| axes.at(x, mean));
             canvas.curve(&mean.collect::<Vec<_>>(), &MODEL);
             canvas.close_group();
+            if about.is_some() {
+                let x = axes.across(slices.held[input]);
+                canvas.open_style(&ADVICE);
+                canvas.curve(&[[x, 0.0], [x, INNER[1]]], &ADVICE);
+                canvas.close_group();
+            }
             canvas.close();
         }
     }
@@ -85,15 +124,25 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
     let what = if kind == MechanismKind::Known { "known formula of" } else { "what was learned of" };
     let sheet = Sheet {
         name: format!("mechanism-{name}"),
-        title: titled(problem, &format!("{what} {}", shorten(name))),
-        keys: keys(kind),
+        title: titled(study.name(), &format!("{what} {}", shorten(name))),
+        keys: keys(kind, about.is_some())
+            .into_iter()
+            .chain(limit.map(|_| Key::new(Swatch::Line, LIMIT, "limit")))
+            .collect(),
         body: canvas,
         size: [
             left + columns as f64 * (INNER[0] + BETWEEN),
             4.0 + (components * lines) as f64 * (INNER[1] + BELOW),
         ],
         caption: form(study, network, node)
-            + &caption(&slices, &names, shown.len(), kind, problem.nodes()[node].hard.is_some()),
+            + &caption(
+                &slices,
+                &names,
+                shown.len(),
+                kind,
+                problem.nodes()[node].hard.is_some(),
+                about.is_some(),
+            ),
     };
     Some(sheet.picture())
 }
@@ -114,13 +163,13 @@ fn shown(curves: &[Vec<Vec<[f64; 3]>>], components: usize) -> Vec<usize> {
     shown
 }
 
-fn range<'a>(rows: &slice::Rows, curves: impl Iterator<Item = &'a [[f64; 3]]>) -> [f64; 2] {
+fn range<'a>(rows: &slice::Rows, curves: impl Iterator<Item = &'a [[f64; 3]]>, noise: f64) -> [f64; 2] {
     let values = || rows.iter().map(|(_, value)| *value);
     let curves: Vec<[f64; 3]> = curves.flatten().copied().collect();
     let usual = 4.0 * median(curves.iter().map(|point| point[2])).max(0.0);
     let ends: Vec<f64> = curves
         .iter()
-        .flat_map(|&[_, mean, deviation]| [mean - 2.0 * deviation, mean + 2.0 * deviation])
+        .flat_map(|&[_, mean, deviation]| [-2.0, 2.0].map(|times| mean + times * deviation.hypot(noise)))
         .collect();
     if rows.is_empty() {
         return span(ends, 0.05);
@@ -172,15 +221,18 @@ fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, named: &[String], output
     canvas.frame(left, top, width, height);
 }
 
-fn keys(kind: MechanismKind) -> Vec<Key> {
+fn keys(kind: MechanismKind, about: bool) -> Vec<Key> {
+    let here = about.then(|| Key::new(Swatch::Line, ADVICE, "recommended"));
     if kind == MechanismKind::Known {
-        return vec![Key::new(Swatch::Line, MODEL, "formula"), Key::new(Swatch::Point, DATA, "measured")];
+        let keys = [Key::new(Swatch::Line, MODEL, "formula"), Key::new(Swatch::Point, DATA, "measured")];
+        return keys.into_iter().chain(here).collect();
     }
-    vec![
+    let keys = [
         Key::new(Swatch::LineBand, MODEL, "mean, with two deviations of what is not known"),
         Key::new(Swatch::Band, Style { color: "#9dc6e0", class: "p-noise", ..MODEL }, "with noise"),
         Key::new(Swatch::Point, CHOSEN, "measured; faint: far from the slice"),
-    ]
+    ];
+    keys.into_iter().chain(here).collect()
 }
 
 /// The form of a learned mechanism; of a vector node that of each component, unless they agree.
@@ -198,7 +250,14 @@ fn form(study: &Study, network: &Network, node: usize) -> String {
     format!("Forms: {}. ", named.join("; "))
 }
 
-fn caption(slices: &Slices, names: &[String], shown: usize, kind: MechanismKind, settable: bool) -> String {
+fn caption(
+    slices: &Slices,
+    names: &[String],
+    shown: usize,
+    kind: MechanismKind,
+    settable: bool,
+    about: bool,
+) -> String {
     let mut text = String::new();
     if names.len() > 1 {
         let held: Vec<String> = names
@@ -212,7 +271,12 @@ fn caption(slices: &Slices, names: &[String], shown: usize, kind: MechanismKind,
         let commonest =
             if slices.names.iter().all(Vec::is_empty) { "" } else { ", choices at the commonest," };
         text.push_str(&format!(
-            "Each panel moves one input and holds the others at their medians{commonest} in the data: {}. Points are trials with their own values of all inputs; the fainter, the further these are from the held ones. ",
+            "Each panel moves one input and holds the others {}: {}. Points are trials with their own values of all inputs; the fainter, the further these are from the held ones. ",
+            if about {
+                "where the recommended intervention is expected to put them".to_owned()
+            } else {
+                format!("at their medians{commonest} in the data")
+            },
             held.join(", ")
         ));
     }

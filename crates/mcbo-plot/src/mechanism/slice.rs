@@ -1,6 +1,6 @@
 //! A mechanism along one of its inputs, the others held.
 
-use mcbo_core::{Network, Problem, Study};
+use mcbo_core::{Intervention, Network, Problem, Study};
 
 use crate::draw::span;
 use crate::statistics::median;
@@ -50,6 +50,19 @@ impl Slices {
             if middle.is_finite() { middle } else { 0.5 * (ranges[k][0] + ranges[k][1]) }
         };
         Self { held: (0..declared.len()).map(held).collect(), ranges, rows, names }
+    }
+
+    /// Holds inputs where an intervention is expected to put them; those that cannot be said stay at their medians.
+    pub(super) fn hold(&mut self, problem: &Problem, network: &Network, node: usize, about: &Intervention) {
+        let values = network.mean_values(problem, about);
+        let mut inputs = Vec::new();
+        problem.gather_inputs(node, &values, &about.actions, &mut inputs);
+        for ((held, range), value) in self.held.iter_mut().zip(&mut self.ranges).zip(inputs) {
+            if value.is_finite() {
+                *held = value;
+                *range = [range[0].min(value), range[1].max(value)];
+            }
+        }
     }
 
     /// The mechanism along an input: for every component the places with mean and deviation.
@@ -107,7 +120,8 @@ fn declared(problem: &Problem, node: usize) -> Vec<Option<[f64; 2]>> {
     let mut ranges = Vec::with_capacity(problem.input_dim(node));
     for &parent in &problem.nodes()[node].parents {
         let parent = &problem.nodes()[parent];
-        ranges.extend((0..parent.dim).map(|component| parent.hard.as_ref().map(|hard| hard[component])));
+        let hard = |component: usize| parent.hard.as_ref().map(|hard| hard[component]);
+        ranges.extend((0..parent.dim).map(|component| parent.range.or_else(|| hard(component))));
     }
     ranges.extend(problem.nodes()[node].actions.iter().map(|&action| Some(problem.actions()[action].range)));
     ranges

@@ -1,9 +1,9 @@
 //! The axes of parallel coordinates: everything that is decided, then everything that is measured, the reward last.
 
-use mcbo_core::{Intervention, Problem, slot_name};
+use mcbo_core::{Intervention, Problem};
 
 use crate::draw::span;
-use crate::page::reward_name;
+use crate::page::{measured, reward_name, with_unit};
 
 /// Axes that are drawn.
 pub(super) const MOST: usize = 26;
@@ -16,7 +16,7 @@ pub(super) enum Source {
     Action(usize),
     /// A measured slot.
     Slot(usize),
-    /// The reward in the direction of improvement.
+    /// The reward, in the user's own sign.
     Reward,
 }
 
@@ -29,6 +29,8 @@ pub(super) struct Column {
     pub(super) range: Option<[f64; 2]>,
     /// The names of its values, if they have names.
     pub(super) names: Vec<String>,
+    /// Whether small values are at the top: of a reward that is to be small.
+    pub(super) flipped: bool,
 }
 
 /// Where a line meets an axis.
@@ -58,9 +60,7 @@ impl Source {
             }
             Self::Action(action) => Meeting::At(intervention.actions[action]),
             Self::Slot(slot) => measured(values[slot]),
-            Self::Reward => {
-                measured(values[problem.slot(problem.reward()).start].map(|value| problem.sign() * value))
-            }
+            Self::Reward => measured(values[problem.slot(problem.reward()).start]),
         }
     }
 
@@ -75,22 +75,23 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
     for node in problem.settable() {
         let dim = problem.nodes()[node].dim;
         sources.extend((0..dim).map(|component| {
-            (Source::Target(node, component), format!("do {}", slot_name(problem, node, component)))
+            (Source::Target(node, component), format!("do {}", measured(problem, node, component)))
         }));
     }
     let actions = problem.actions().iter().enumerate();
-    sources.extend(actions.map(|(action, declared)| (Source::Action(action), declared.name.clone())));
-    let mut measured = Vec::new();
+    sources.extend(actions.map(|(action, declared)| {
+        (Source::Action(action), with_unit(declared.name.clone(), declared.unit.as_deref()))
+    }));
+    let mut seen = Vec::new();
     for &node in problem.graph().order().iter().filter(|&&node| node != problem.reward()) {
         let slots = problem.slot(node).enumerate();
-        measured
-            .extend(slots.map(|(component, slot)| (Source::Slot(slot), slot_name(problem, node, component))));
+        seen.extend(slots.map(|(component, slot)| (Source::Slot(slot), measured(problem, node, component))));
     }
     let room = (MOST - 1).saturating_sub(sources.len().min(MOST - 1));
-    let left_out = measured.len().saturating_sub(room) + sources.len().saturating_sub(MOST - 1);
-    measured.drain(..measured.len().saturating_sub(room));
+    let left_out = seen.len().saturating_sub(room) + sources.len().saturating_sub(MOST - 1);
+    seen.drain(..seen.len().saturating_sub(room));
     sources.truncate(MOST - 1);
-    sources.extend(measured);
+    sources.extend(seen);
     sources.push((Source::Reward, reward_name(problem)));
     let column = |(source, name): (Source, String)| {
         let declared = match source {
@@ -112,7 +113,8 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
             Source::Action(action) => problem.actions()[action].choices.clone(),
             _ => Vec::new(),
         };
-        Column { source, name, range, names }
+        let flipped = source == Source::Reward && problem.sign() < 0.0;
+        Column { source, name, range, names, flipped }
     };
     let mut columns: Vec<Column> = sources.into_iter().map(column).collect();
     if !lines.is_empty() {

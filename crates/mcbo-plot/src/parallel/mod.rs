@@ -40,7 +40,7 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
         lines.iter().map(|line| (line.intervention, line.values)).collect();
     all.extend(expected.iter().map(|(intervention, means)| (*intervention, means.as_slice())));
     let (columns, hidden) = columns(problem, &all);
-    let shades = Shades::new(&lines);
+    let shades = Shades::new(&lines, problem.sign());
     let widest =
         columns.iter().map(|column| 1.1 * line_width(&shorten(&column.name), 11.0)).fold(0.0, f64::max);
     let gaps = columns.len().saturating_sub(1).max(1) as f64;
@@ -107,7 +107,7 @@ pub fn parallel(study: &Study, recommendation: Option<&Recommendation>) -> Pictu
     let notch = columns.iter().any(|column| matches!(column.source, Source::Target(..)));
     Sheet {
         name: "parallel".into(),
-        title: titled(problem, "what was decided and what came out"),
+        title: titled(study.name(), "what was decided and what came out"),
         keys,
         body: canvas,
         size: [right + room, TOP + HEIGHT - above + if notch { NOTCH + 22.0 } else { 16.0 }],
@@ -138,7 +138,7 @@ fn lines(study: &Study) -> (Vec<Line<'_>>, usize) {
     let whole = |(number, reward): (usize, f64)| {
         let trial = &study.trials()[number - 1];
         let values = trial.values.as_deref().unwrap_or(&[]);
-        Line { intervention: &trial.suggestion.intervention, values, reward }
+        Line { intervention: trial.intervention(), values, reward }
     };
     (found.into_iter().map(whole).collect(), left_out)
 }
@@ -159,7 +159,10 @@ fn means(study: &Study, advice: &Recommendation) -> Vec<Option<f64>> {
 impl Column {
     /// Where a number is on the axis.
     fn height(&self, value: f64) -> Option<f64> {
-        self.range.map(|[low, high]| TOP + HEIGHT * (high - value) / (high - low))
+        let share = |[low, high]: [f64; 2]| {
+            if self.flipped { (value - low) / (high - low) } else { (high - value) / (high - low) }
+        };
+        self.range.map(|range| TOP + HEIGHT * share(range))
     }
 }
 
@@ -169,22 +172,26 @@ struct Shades {
     high: f64,
     /// Whether there are rewards below the lower end.
     cut: bool,
+    /// −1 where small values are good: rewards are in the direction of improvement here.
+    sign: f64,
 }
 
 impl Shades {
     /// A few very bad trials do not take all shades from the others.
-    fn new(lines: &[Line<'_>]) -> Self {
+    fn new(lines: &[Line<'_>], sign: f64) -> Self {
         let rewards = sorted(lines.iter().map(|line| line.reward));
         let (least, high) = (rewards.first().copied().unwrap_or(0.0), rewards.last().copied().unwrap_or(1.0));
         let low = least.max(high - 5.0 * (high - median(rewards.iter().copied())));
         let low = if low.is_finite() && low < high { low } else { least };
-        Self { low, high, cut: least < low }
+        Self { low, high, cut: least < low, sign }
     }
 
-    /// The ends of the ramp with their numbers.
+    /// The ends of the ramp with their numbers, in the user's own sign, the best first.
     fn ends(&self) -> Vec<(f64, String)> {
-        let low = format!("{}{}", if self.cut { "≤ " } else { "" }, number(self.low));
-        let mut ends = vec![(self.high, number(self.high)), (self.low, low)];
+        let [high, low] = [self.high, self.low].map(|reward| self.sign * reward);
+        let beyond = if self.sign < 0.0 { "≥ " } else { "≤ " };
+        let worst = format!("{}{}", if self.cut { beyond } else { "" }, number(low));
+        let mut ends = vec![(high, number(high)), (low, worst)];
         ends.truncate(if self.high > self.low { 2 } else { 1 });
         ends
     }
@@ -237,8 +244,9 @@ fn draw_ramp(canvas: &mut Canvas, column: &Column, shades: &Shades, x: f64) {
     let y = |value: f64| column.height(value).unwrap_or(TOP);
     let step = HEIGHT / 60.0;
     for k in 0..60 {
-        let value = high - (f64::from(k) + 0.5) / 60.0 * (high - low);
-        canvas.open_color("p-line", &shades.color(value));
+        let down = (f64::from(k) + 0.5) / 60.0 * (high - low);
+        let value = if column.flipped { low + down } else { high - down };
+        canvas.open_color("p-line", &shades.color(shades.sign * value));
         // Each reaches under the next: no seams.
         let height = if k < 59 { 1.6 * step } else { step };
         canvas.block([x, TOP + f64::from(k) * step], [RAMP, height], 1.0);
@@ -259,7 +267,7 @@ fn caption(lines: usize, left_out: usize, hidden: usize, shades: &Shades, notch:
         text.push_str("A line is a trial with its reward measured, the darker the better its reward, which is the last axis; up is better there. ");
     }
     if shades.cut {
-        text.push_str("All rewards below the lower number have the palest colour. ");
+        text.push_str("All rewards worse than the lower number have the palest colour. ");
     }
     if notch {
         text.push_str("Lines through “not set” left that node to its causes. ");

@@ -37,7 +37,20 @@ from mcbo._model import Model, NodeSummary
 from mcbo._picture import Picture
 from mcbo._problem import Action, Node, Problem
 from mcbo._study import Study, create_study, load_study
-from mcbo._trial import Best, Certificate, Forecast, Prediction, Status, Trial
+from mcbo._trial import (
+    Best,
+    Certificate,
+    Doubt,
+    Effect,
+    Effects,
+    Forecast,
+    Keeping,
+    Prediction,
+    Status,
+    Suspicion,
+    Trial,
+    Why,
+)
 from mcbo.strategy import Context, Strategy
 
 __all__ = [
@@ -46,7 +59,11 @@ __all__ = [
     "Certificate",
     "Context",
     "DataError",
+    "Doubt",
+    "Effect",
+    "Effects",
     "Forecast",
+    "Keeping",
     "InternalError",
     "Intervention",
     "McboError",
@@ -64,10 +81,12 @@ __all__ = [
     "Study",
     "StudyExistsError",
     "StudyNotFoundError",
+    "Suspicion",
     "TaskError",
     "Trial",
     "TrialError",
     "TrialFailed",
+    "Why",
     "__version__",
     "bench",
     "create_study",

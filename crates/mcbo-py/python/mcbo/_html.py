@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcbo._model import Model
-    from mcbo._problem import Action, Problem
+    from mcbo._problem import Action, Node, Problem
     from mcbo._study import Study
     from mcbo._trial import Best, Trial
 
@@ -42,10 +42,10 @@ def problem(shown: Problem) -> str:
     goal = "maximise" if shown.maximize else "minimise"
     limit = f", at most {shown.max_interventions} interventions" if shown.max_interventions is not None else ""
     nodes = [
-        [node.name, ", ".join(node.parents), ", ".join(node.actions), _ranges(node.do), _noise(node.noise)]
+        [_named(node), ", ".join(node.parents), ", ".join(node.actions), _ranges(node.do), _noise(node.noise)]
         for node in shown.nodes.values()
     ]
-    actions = [[one.name, _values(one), one.neutral] for one in shown.actions.values()]
+    actions = [[_named(one), _values(one), one.neutral] for one in shown.actions.values()]
     parts = [
         f"<p><b>{escape(shown.name or 'problem')}</b>: {goal} <b>{escape(shown.reward)}</b>{limit}</p>",
         shown._raw.picture(),
@@ -55,6 +55,10 @@ def problem(shown: Problem) -> str:
         parts.append(table(["action", "values", "neutral"], actions))
     parts.extend(_paragraph(warning) for warning in shown.warnings)
     return "".join(parts)
+
+
+def _named(shown: Node | Action) -> str:
+    return shown.name if shown.unit is None else f"{shown.name} ({shown.unit})"
 
 
 def _values(action: Action) -> str:
@@ -114,7 +118,7 @@ def study(shown: Study) -> str:
     name = "study" if shown.name is None else f"study {shown.name}"
     head = (
         f"<p><b>{escape(name)}</b>: {escape(status.strategy)}, {status.complete} complete, {status.pending} pending, "
-        f"{status.failed} failed</p>"
+        f"{status.failed} failed{f', {status.voided} taken out' if status.voided else ''}</p>"
     )
     trials = shown.trials
     history = shown._raw.pictures(False)[0][2] if trials else ""

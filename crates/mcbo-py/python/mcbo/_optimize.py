@@ -32,17 +32,18 @@ class Plan:
     executor: Executor | None
     n_jobs: int | None
     until_gap: float | None
+    budget: float | None
     worker: str | None
 
     def check(self) -> None:
         """Refuses what makes no sense before anything is begun."""
-        if self.n_trials is None and self.timeout is None and self.until_gap is None:
-            raise DataError("nothing would end this; hint: give n_trials, timeout or until_gap")
+        if self.n_trials is None and self.timeout is None and self.until_gap is None and self.budget is None:
+            raise DataError("nothing would end this; hint: give n_trials, timeout, until_gap or budget")
         for name, least in (("n_trials", 0), ("n_jobs", 1)):
             given = getattr(self, name)
             if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < least):
                 raise DataError(f"{name} is {given!r}; hint: a whole number, at least {least}")
-        for name in ("timeout", "until_gap"):
+        for name in ("timeout", "until_gap", "budget"):
             given = getattr(self, name)
             if given is not None and not (isinstance(given, (int, float)) and given >= 0):
                 raise DataError(f"{name} is {given!r}; hint: a number, at least 0")
@@ -78,6 +79,8 @@ def _measure(func: Callable[[Trial], Any], trial: Trial) -> Any:
 def optimize(study: Study, func: Objective, plan: Plan) -> None:
     """Runs the loop of a plan."""
     plan.check()
+    if plan.budget is not None and study.status.spent is None:
+        raise DataError("there is a budget, but nothing in the problem has a cost; hint: cost={'fixed': 3}")
     if not callable(func):
         raise DataError(f"an object of type {type(func).__name__} cannot be called; hint: give a function")
     study._stopped = False
@@ -92,6 +95,8 @@ class _Loop:
         self.plan = plan
         self.advance = advance
         self.begun = 0
+        #: What trials cost that are under way here.
+        self.open: dict[int, float] = {}
         self.stop = False
         self.deadline = None if plan.timeout is None else time.monotonic() + plan.timeout
         base = plan.worker or f"{socket.gethostname()}-{os.getpid()}-{threading.get_ident():x}"
@@ -104,14 +109,25 @@ class _Loop:
             return False
         return self.plan.n_trials is None or self.begun < self.plan.n_trials
 
-    def ask(self, name: str) -> Trial:
+    def ask(self, name: str) -> Trial | None:
+        """The next trial; ``None`` if it costs more than what is left."""
+        trial = self.study.ask(worker=name)
+        if self.plan.budget is not None:
+            under_way = sum(cost for number, cost in self.open.items() if number != trial.number)
+            left = self.plan.budget - (self.study.status.spent or 0.0) - under_way
+            if (trial.cost or 0.0) > left:
+                self.stop = True
+                return None
+            self.open[trial.number] = trial.cost or 0.0
         self.begun += 1
-        return self.study.ask(worker=name)
+        return trial
 
     def run(self) -> None:
         if self.plan.executor is None:
             while self.wanted():
                 trial = self.ask(self.names[0])
+                if trial is None:
+                    break
                 self.settle(trial, lambda trial=trial: self.func(trial), self.names[0])  # type: ignore[misc]
         else:
             self.run_on(self.plan.executor)
@@ -124,6 +140,8 @@ class _Loop:
                 while free and self.wanted():
                     name = free.pop()
                     trial = self.ask(name)
+                    if trial is None:
+                        break
                     running[executor.submit(_measure, self.func, trial)] = (trial, name)
                 if not running:
                     return
@@ -139,6 +157,7 @@ class _Loop:
 
     def settle(self, trial: Trial, measure: Callable[[], Mapping[str, Any]], name: str) -> None:
         """Tells what a trial gave, or that it failed."""
+        self.open.pop(trial.number, None)
         try:
             self.study.tell(trial, measure(), worker=name)
         except BrokenExecutor:

@@ -20,7 +20,22 @@ Range = tuple[float, float]
 #: A noise as the problem file writes it.
 NoiseSpec = Union[str, Mapping[str, Any]]
 
-_FIELDS = ("parents", "actions", "dim", "noise", "do", "step", "range", "formula", "kernel", "components")
+_FIELDS = (
+    "parents",
+    "actions",
+    "dim",
+    "noise",
+    "do",
+    "step",
+    "range",
+    "formula",
+    "kernel",
+    "components",
+    "unit",
+    "context",
+    "limit",
+    "cost",
+)
 
 
 @dataclass(frozen=True)
@@ -40,8 +55,16 @@ class Node:
     do: tuple[Range, ...] | None
     #: Its mechanism, one formula per component, if it is known.
     formula: tuple[str, ...] | None
-    #: The values that are plausible for every component, if they were declared.
+    #: The values that are usual for every component, if they were declared.
     range: Range | None
+    #: The unit of its values.
+    unit: str | None = None
+    #: Whether it is known before anything is decided.
+    context: bool = False
+    #: ``{"below": level, "probability": p}`` or ``{"above": ...}``: what a single outcome is to keep.
+    limit: Mapping[str, float] | None = None
+    #: ``{"fixed": cost}`` of setting it.
+    cost: Mapping[str, float] | None = None
     #: The distance between the values it can be set to, if it is set in steps.
     step: float | None = None
 
@@ -59,6 +82,10 @@ class Action:
     step: float | None = None
     #: The names of its values, if it is a choice.
     choices: tuple[str, ...] = ()
+    #: The unit of its values.
+    unit: str | None = None
+    #: ``{"fixed": cost, "per_unit": cost}`` of using it.
+    cost: Mapping[str, float] | None = None
 
 
 class Problem:
@@ -147,12 +174,12 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """The problem as a dictionary with the shape of the problem file."""
-        simulator = self._raw.simulator()
+        simulator, marks = self._raw.simulator(), self._raw.marks()
         shape: dict[str, Any] = {
             "name": self.name,
             "maximize" if self.maximize else "minimize": self.reward,
             "aim": None if self.aim == "earn" else self.aim,
-            "nodes": {fields["name"]: _fields(fields) for fields in self._raw.nodes()},
+            "nodes": {fields["name"]: {**_fields(fields), **marks.get(fields["name"], {})} for fields in self._raw.nodes()},
             "actions": {action.name: _action_fields(action) for action in self.actions.values()},
             "constraints": self._raw.constraints(),
             "simulator": simulator and {name: _single(formulas) for name, formulas in simulator.items()},
@@ -167,13 +194,15 @@ class Problem:
     @property
     def nodes(self) -> dict[str, Node]:
         """All nodes by name, in the order they were declared."""
-        return {fields["name"]: _node(fields) for fields in self._raw.nodes()}
+        marks = self._raw.marks()
+        return {fields["name"]: _node(fields, marks.get(fields["name"], {})) for fields in self._raw.nodes()}
 
     @property
     def actions(self) -> dict[str, Action]:
         """All actions by name, in the order they were declared."""
+        marks = self._raw.marks()
         return {
-            name: Action(name, span, neutral, step, tuple(choices))
+            name: Action(name, span, neutral, step, tuple(choices), **marks.get(name, {}))
             for name, span, neutral, step, choices in self._raw.actions()
         }
 
@@ -238,8 +267,16 @@ class Problem:
         A trial of the same number and seed is answered as by ``mcbo run``.
         """
         trial = getattr(given, "number", 0) if number is None else number
-        answer = self._raw.simulate(*self._parts(given), seed, trial if isinstance(trial, int) else 0)
+        known = getattr(given, "given", None)
+        answer = self._raw.simulate(*self._parts(given), known, seed, trial if isinstance(trial, int) else 0)
         return {name: value for name, value in answer.items() if value is not None}
+
+    def simulate_contexts(self, *, seed: int = 0, number: int = 0) -> dict[str, Value]:
+        """What the problem's own simulator has for the contexts of a trial, before it is chosen.
+
+        Those of a trial of the same number and seed in ``mcbo run``.
+        """
+        return self._raw.simulate_contexts(seed, number)
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """The causal graph, without the actions."""
@@ -270,6 +307,7 @@ class Problem:
             self.aim,
             nodes,
             sorted(self._raw.actions(), key=lambda action: action[0]),
+            self._raw.marks(),
             self._raw.constraints(),
         )
 
@@ -317,10 +355,9 @@ def _action(given: object) -> object:
 
 def _action_fields(action: Action) -> dict[str, Any]:
     """The fields of an action as the problem file writes them."""
-    if action.choices:
-        return {"choices": list(action.choices), "neutral": action.neutral}
-    fields: dict[str, Any] = {"range": action.range, "neutral": action.neutral}
-    return fields if action.step is None else {**fields, "step": action.step}
+    values = {"choices": list(action.choices)} if action.choices else {"range": action.range, "step": action.step}
+    fields = {**values, "neutral": action.neutral, "unit": action.unit, "cost": action.cost}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _single(several: Sequence[Any]) -> Any:
@@ -338,7 +375,7 @@ def _fields(node: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value not in (None, [], "learn")}
 
 
-def _node(fields: Mapping[str, Any]) -> Node:
+def _node(fields: Mapping[str, Any], marks: Mapping[str, Any]) -> Node:
     return Node(
         name=fields["name"],
         parents=tuple(fields["parents"]),
@@ -349,4 +386,5 @@ def _node(fields: Mapping[str, Any]) -> Node:
         formula=None if fields["formula"] is None else tuple(fields["formula"]),
         range=fields["range"],
         step=fields["step"],
+        **marks,
     )

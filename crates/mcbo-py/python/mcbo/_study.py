@@ -15,10 +15,16 @@ from mcbo._problem import Problem
 from mcbo._trial import (
     Best,
     Certificate,
+    Doubt,
+    Effect,
+    Effects,
     Forecast,
     NodePrediction,
     Status,
+    Suspicion,
     Trial,
+    Why,
+    keepings,
     moment,
     node_forecasts,
     node_predictions,
@@ -30,6 +36,8 @@ if TYPE_CHECKING:
 
 #: What an objective gives: the measured values by node.
 Objective = Callable[[Trial], Mapping[str, ValueLike | None]]
+#: What is known of the contexts, by name.
+Given = Mapping[str, ValueLike]
 #: What is called after every trial.
 Callback = Callable[["Study", Trial], object]
 
@@ -85,17 +93,22 @@ class Study:
         return self._problem if self._problem is not None else Problem._of(self._raw.problem())
 
     @overload
-    def ask(self, count: None = None, *, worker: str | None = None) -> Trial: ...
+    def ask(self, count: None = None, *, given: Given | None = None, worker: str | None = None) -> Trial: ...
     @overload
-    def ask(self, count: int, *, worker: str | None = None) -> list[Trial]: ...
-    def ask(self, count: int | None = None, *, worker: str | None = None) -> Trial | list[Trial]:
+    def ask(self, count: int, *, given: Given | None = None, worker: str | None = None) -> list[Trial]: ...
+    def ask(
+        self, count: int | None = None, *, given: Given | None = None, worker: str | None = None
+    ) -> Trial | list[Trial]:
         """The next trial, or a list of ``count`` trials.
+
+        ``given`` is what is known of the contexts, by name; told values must agree with it. Without it the average over
+        the values seen so far counts.
 
         Several may be pending at once; none is proposed twice. A worker that asks again under the same name gets the
         trials it has, after a crash for example; without a name every call gives others. Trials that were enqueued
         come first.
         """
-        trials = [Trial._of(raw) for raw in self._raw.ask(1 if count is None else count, worker)]
+        trials = [Trial._of(raw) for raw in self._raw.ask(1 if count is None else count, worker, given)]
         return trials[0] if count is None else trials
 
     def tell(
@@ -111,6 +124,9 @@ class Study:
 
         The first values make a trial complete; what is measured later can be told later. With ``state="failed"`` the
         trial could not be run; it is not proposed again, and counts if it gives something after all.
+
+        Actions and set nodes may be among the values: what was really done, where that differs from what was asked for.
+        The model learns from it; the trial's ``intervention`` stays what was asked for, and ``done`` is what was done.
         """
         number = _number(trial)
         if state == "failed":
@@ -121,6 +137,28 @@ class Study:
             self._raw.tell(number, values, worker)
         else:
             raise DataError(f"{state!r} is no state to tell; hint: complete or failed")
+
+    def correct(self, trial: Trial | int, values: Mapping[str, ValueLike | None], *, reason: str = "") -> None:
+        """Puts values right that were told wrong, of nodes or of what was really done.
+
+        From then on the study suggests what one would that had been told right at once and remembers the same. What was
+        never told is told, not corrected.
+        """
+        self._raw.correct(_number(trial), values, reason)
+        self._fitted = None
+
+    def void(
+        self, trials: Trial | int | Iterable[Trial | int], *, reason: str = "", undo: bool = False
+    ) -> list[int]:
+        """Takes trials, or rows that were added, out of the study, all of them or none; with ``undo`` puts them back.
+
+        The model does not learn from them any more, and those under way are not waited for. All that was told of them
+        stays on record. Says of which trials this is new.
+        """
+        several = [trials] if isinstance(trials, Trial) or not isinstance(trials, Iterable) else trials
+        changed = self._raw.void([_number(trial) for trial in several], reason, undo)
+        self._fitted = None
+        return changed
 
     def add_trials(self, rows: _table.Rows, columns: Sequence[str] | None = None) -> None:
         """Adds what was measured outside the study: all rows, or none if one does not fit.
@@ -155,6 +193,7 @@ class Study:
         executor: Executor | None = None,
         n_jobs: int | None = None,
         until_gap: float | None = None,
+        budget: float | None = None,
         worker: str | None = None,
     ) -> None:
         """Asks, calls ``func`` with the trial, tells what it returns: ``n_trials`` times.
@@ -166,7 +205,8 @@ class Study:
         With an ``executor`` (any of ``concurrent.futures``, or a Dask client's ``get_executor()``) ``n_jobs`` trials
         are under way at once, by default as many as the executor has workers. ``until_gap`` stops as soon as no
         intervention can be better than the recommended one by more than that (the certificate of :meth:`best`);
-        ``timeout`` begins no trial after so many seconds.
+        ``timeout`` begins no trial after so many seconds, and ``budget`` none that would cost more than what is left of
+        it; the trial that was too dear stays pending.
         """
         _optimize.optimize(
             self,
@@ -180,6 +220,7 @@ class Study:
                 executor=executor,
                 n_jobs=n_jobs,
                 until_gap=until_gap,
+                budget=budget,
                 worker=worker,
             ),
         )
@@ -188,13 +229,32 @@ class Study:
         """Called inside ``optimize``, by an objective or a callback: no more trials are begun."""
         self._stopped = True
 
-    def best(self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0) -> Best:
+    @overload
+    def best(
+        self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0, *, given: Given | None = None
+    ) -> Best: ...
+    @overload
+    def best(
+        self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0, *, given: _table.Contexts
+    ) -> list[Best]: ...
+    def best(
+        self,
+        by: Literal["mean", "lower"] = "mean",
+        width: float | None = 2.0,
+        *,
+        given: Given | _table.Contexts | None = None,
+    ) -> Best | list[Best]:
         """What to settle for: the intervention with the highest expected reward, or the highest lower bound of it.
 
         ``width`` is that of the certificate's confidence band in standard deviations; ``None`` leaves it out and is
-        faster.
+        faster. ``given`` is what is known of the contexts; with a list of such dictionaries, or a data frame with their
+        columns, there is one answer for each: a policy.
         """
-        raw = self._raw.best(by, width)
+        many = _table.contexts(given, self.problem._raw)
+        found = [self._best(raw, by) for raw in self._raw.best(by, width, [given] if many is None else many)]
+        return found[0] if many is None else found
+
+    def _best(self, raw: Mapping[str, Any], by: str) -> Best:
         bounds, seen = raw["certificate"], raw["best"]
         certificate = None
         if bounds is not None:
@@ -208,21 +268,29 @@ class Study:
             trial=None if seen is None else self.trial(seen[0]),
             certificate=certificate,
             warnings=tuple(raw["warnings"]),
+            given=raw["given"],
+            limits=keepings(raw["limits"]),
+            cost=raw["cost"],
         )
 
     @overload
-    def predict(self, intervention: InterventionLike = None) -> dict[str, NodePrediction]: ...
-    @overload
-    def predict(self, intervention: _table.Interventions) -> list[dict[str, NodePrediction]]: ...
     def predict(
-        self, intervention: InterventionLike | _table.Interventions = None
+        self, intervention: InterventionLike = None, *, given: Given | None = None
+    ) -> dict[str, NodePrediction]: ...
+    @overload
+    def predict(
+        self, intervention: _table.Interventions, *, given: Given | None = None
+    ) -> list[dict[str, NodePrediction]]: ...
+    def predict(
+        self, intervention: InterventionLike | _table.Interventions = None, *, given: Given | None = None
     ) -> dict[str, NodePrediction] | list[dict[str, NodePrediction]]:
         """What the model expects of an intervention, or of each of many: a list of them, or a pandas data frame.
 
         For every node the expected value with its bounds and the range of a single outcome. Actions that are not named
         are neutral; nodes without a path to the reward are not learned and are left out. The model is the one behind
         :meth:`best` and is fitted once for all of them. Of a data frame the columns of actions and ``do(node)`` count,
-        and NaN in them means neutral, or not set: one from :meth:`trials_dataframe` will do.
+        and NaN in them means neutral, or not set: one from :meth:`trials_dataframe` will do. ``given`` is what is known
+        of the contexts.
 
         >>> import mcbo
         >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
@@ -235,10 +303,48 @@ class Study:
         2
         """
         many = _table.interventions(intervention, self.problem._raw)
-        given = [cast(InterventionLike, intervention)] if many is None else many
-        parts = [self.problem._parts(one) for one in given]
-        found = [node_predictions(raw) for raw in self.model._raw.outlooks(parts)]
+        all_of_them = [cast(InterventionLike, intervention)] if many is None else many
+        parts = [self.problem._parts(one) for one in all_of_them]
+        model = self.model._raw if not given else self._raw.model(given)
+        found = [node_predictions(raw) for raw in model.outlooks(parts)]
         return found[0] if many is None else found
+
+    def suspicions(self) -> list[Suspicion]:
+        """Trials that do not fit: values far from all others, rows that the rest contradicts, surprises, runs of misses."""
+        return [Suspicion(*raw) for raw in self.model._raw.oddities()]
+
+    def doubts(self) -> list[Doubt]:
+        """What the data say against the graph, the formulas and single values, the weightiest first.
+
+        Models with and without an arrow are compared by their evidence; it is ``mcbo doctor STUDY`` of the command line.
+        """
+        return [Doubt(*raw) for raw in self.model._raw.doubts()]
+
+    def why(self, trial: Trial | int) -> Why:
+        """All that can be said for a trial: what it promises, what is known of it, what it would teach, how it differs from
+        the best known."""
+        raw = self.model._raw.why(_number(trial))
+        expected = None if raw["expected"] is None else Forecast(*raw["expected"])
+        return Why(**{**raw, "expected": expected, "teaches": dict(raw["teaches"])})
+
+    def effects(self) -> Effects:
+        """What matters: what every action and every arrow does to the reward about the recommended intervention, and which
+        nodes are to blame for what is not known of it. The model is the one behind :meth:`best`.
+
+        >>> import mcbo
+        >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a", "b"]}}, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
+        >>> study = mcbo.create_study(problem)
+        >>> rows = [{"a": a / 4, "b": b / 4, "y": a / 2} for a in range(5) for b in range(5)]
+        >>> study.add_trials(rows)
+        >>> list(study.effects().actions)
+        ['a', 'b']
+        """
+        actions, arrows, unknown = self.model._raw.effects()
+        return Effects(
+            actions={name: Effect(*numbers) for name, numbers in actions},
+            arrows={(start, end): Effect(*numbers) for start, end, numbers in arrows},
+            unknown=dict(unknown),
+        )
 
     @property
     def trials(self) -> list[Trial]:
@@ -251,14 +357,14 @@ class Study:
 
     @property
     def best_trial(self) -> Trial | None:
-        """The trial with the best measured reward."""
-        rewarded = [trial for trial in self.trials if trial.reward is not None]
-        return max(rewarded, key=lambda trial: trial.reward or 0.0, default=None)
+        """The trial with the best measured reward, of those that broke no limit if there are any."""
+        number = self._raw.best_trial()
+        return None if number is None else self.trial(number)
 
     @property
     def status(self) -> Status:
         """Where the study stands."""
-        trials, pending, complete, failed, created, changed = self._raw.counts()
+        trials, pending, complete, failed, voided, created, changed = self._raw.counts()
         strategy, preset, beta, aim, seed, initial = self._raw.settings()
         return Status(
             name=self._name,
@@ -272,8 +378,10 @@ class Study:
             pending=pending,
             complete=complete,
             failed=failed,
+            voided=voided,
             created=moment(created),
             changed=moment(changed),
+            spent=self._raw.spent(),
         )
 
     @property
@@ -281,7 +389,7 @@ class Study:
         """The model that is fitted to what was measured so far."""
         state = self._raw.counts()
         if self._fitted is None or self._fitted[0] != state:
-            self._fitted = (state, Model(self._raw.model(), self.problem))
+            self._fitted = (state, Model(self._raw.model(None), self.problem))
         return self._fitted[1]
 
     @property
@@ -297,7 +405,7 @@ class Study:
         """Goes on with a changed problem.
 
         Arrows, ranges, noise and formulas may change; nodes and actions may be added, and count as not measured and
-        neutral so far. None may go, and all trials must fit the new ranges.
+        neutral so far. None may go. Trials outside the new ranges stay and are learned from; nothing outside is proposed.
         """
         if not isinstance(problem, Problem):
             raise DataError(f"an object of type {type(problem).__name__} is no problem; hint: give a mcbo.Problem")

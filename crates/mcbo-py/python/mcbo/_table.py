@@ -22,8 +22,11 @@ Rows = Union[Iterable[Mapping[str, Any]], "NDArray[np.floating[Any]]", "pd.DataF
 #: Interventions, one after the other.
 Interventions = Union[Sequence[InterventionLike], "pd.DataFrame"]
 
+#: What is known of the contexts, one row after the other.
+Contexts = Union[Sequence[Mapping[str, Any]], "pd.DataFrame"]
+
 #: Columns that a table of trials has beside the numbers.
-BOOKKEEPING = ("number", "state", "strategy", "reward", "worker", "asked", "told", "reason", "seconds")
+BOOKKEEPING = ("number", "state", "strategy", "reward", "worker", "asked", "told", "corrected", "reason", "seconds")
 
 
 def add(raw: _mcbo.Study, problem: _mcbo.Problem, rows: Rows, columns: Sequence[str] | None) -> None:
@@ -54,7 +57,8 @@ def interventions(given: Any, problem: _mcbo.Problem) -> list[InterventionLike] 
     settable |= {f"do({slot})" for slot in problem.slots}
     done = [name for name in given.columns if name in actions or name in settable]
     measured = {*problem.slots, *BOOKKEEPING, "trial"}
-    unknown = [name for name in given.columns if name not in done and name not in measured]
+    aside = [name for name in given.columns if str(name).startswith("#")]
+    unknown = [name for name in given.columns if name not in done and name not in measured and name not in aside]
     if unknown:
         names = ", ".join(sorted(actions) + sorted(f"do({name})" for name in _settable(problem)))
         raise DataError(f"nothing to choose is called {unknown[0]!r}; hint: columns may be {names}")
@@ -66,6 +70,23 @@ def interventions(given: Any, problem: _mcbo.Problem) -> list[InterventionLike] 
             for name, column in columns.items()
             if not np.isnan(column[row])
         }
+        for row in range(len(given))
+    ]
+
+
+def contexts(given: Any, problem: _mcbo.Problem) -> list[dict[str, Any]] | None:
+    """Many contexts from a sequence of them or the rows of a data frame; ``None`` if it is one by itself."""
+    if isinstance(given, (list, tuple)):
+        return [dict(one) if isinstance(one, Mapping) else one for one in given]
+    if not (hasattr(given, "columns") and hasattr(given, "to_numpy")):
+        return None
+    known = [name for name, marks in problem.marks().items() if marks.get("context")]
+    unknown = [name for name in given.columns if name not in known]
+    if unknown:
+        raise DataError(f"{unknown[0]!r} is no context; hint: the contexts are {', '.join(known)}")
+    columns = {str(name): floats(given[name].to_numpy(), str(name)) for name in given.columns}
+    return [
+        {name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])}
         for row in range(len(given))
     ]
 
@@ -107,7 +128,8 @@ def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any) -> None:
     # A table that a study gave out goes in again, from the command line too: what is pending or failed has no values.
     if "state" in frame.columns and "state" not in names:
         frame = frame[frame["state"] == "complete"]
-    kept = [name for name in frame.columns if name in names or name not in (*BOOKKEEPING, "trial")]
+    aside = [name for name in frame.columns if name in (*BOOKKEEPING, "trial") or str(name).startswith("#")]
+    kept = [name for name in frame.columns if name in names or name not in aside]
     named = choices(problem)
     columns = [_numbers(frame[name], str(name), named) for name in kept]
     table = np.column_stack(columns) if columns else np.empty((len(frame), 0))
@@ -126,26 +148,39 @@ def floats(given: Any, name: str) -> NDArray[np.float64]:
 
 
 def frame(trials: Sequence[Trial], problem: _mcbo.Problem) -> pd.DataFrame:
-    """The trials as a data frame: a row each, a column per action, set node and node."""
+    """The trials as a data frame: a row each, a column per action, set node and node.
+
+    What was done stands there. Where that is something else than what was suggested, ``#suggested(name)`` has the latter.
+    """
     try:
         import pandas as pd
     except ImportError as error:
         raise ImportError("trials_dataframe needs pandas; hint: pip install pandas") from error
     actions = [name for name, *_ in problem.actions()]
     settable = [f"do({slot})" for slot in problem.slots if slot.split("[")[0] in _settable(problem)]
+    otherwise = _otherwise(trials, [*actions, *settable])
     rows: list[dict[str, object]] = []
     for trial in trials:
         row: dict[str, object] = {"number": trial.number, "state": trial.state, "strategy": trial.strategy}
         row.update(dict.fromkeys([*actions, *settable, *problem.slots], float("nan")))
-        row.update(trial.params)
+        row.update((trial.done or trial.intervention).flat())
+        suggested = trial.params
+        row.update({f"#suggested({name})": suggested.get(name, float("nan")) for name in otherwise})
         row.update(flat(trial.observed or {}))
         row.update({key: getattr(trial, key) for key in BOOKKEEPING[3:]})
         rows.append(row)
-    names = ["number", "state", "strategy", *actions, *settable, *problem.slots, *BOOKKEEPING[3:]]
+    beside = [f"#suggested({name})" for name in otherwise]
+    names = ["number", "state", "strategy", *actions, *settable, *problem.slots, *BOOKKEEPING[3:], *beside]
     table = pd.DataFrame(rows, columns=names)
     named = choices(problem)
-    numbers = [name for name in [*actions, *settable, *problem.slots, "reward", "seconds"] if name not in named]
+    numbers = [name for name in [*actions, *settable, *problem.slots, "reward", "seconds", *beside] if name not in named]
     return table.astype(dict.fromkeys(numbers, "float64"))
+
+
+def _otherwise(trials: Sequence[Trial], names: Sequence[str]) -> list[str]:
+    """What can be chosen and was done otherwise than suggested in some trial."""
+    pairs = [(trial.params, trial.done.flat()) for trial in trials if trial.done is not None]
+    return [name for name in names if any(asked.get(name) != done.get(name) for asked, done in pairs)]
 
 
 def _settable(problem: _mcbo.Problem) -> set[str]:

@@ -44,13 +44,90 @@ class Prediction(NamedTuple):
 NodePrediction = Union[Prediction, list[Prediction]]
 
 
+class Keeping(NamedTuple):
+    """How probable it is that a single outcome keeps the limit of a node."""
+
+    #: By its noise and by what is not known of the mechanisms.
+    probability: float
+    #: The probability that is wanted.
+    wanted: float
+
+
+def keepings(raw: Mapping[str, Any]) -> dict[str, Keeping]:
+    """Limits by node from tuples."""
+    return {name: Keeping(*chance) for name, chance in raw.items()}
+
+
+class Suspicion(NamedTuple):
+    """Trials that do not fit, and why."""
+
+    trials: list[int]
+    message: str
+
+
+class Doubt(NamedTuple):
+    """Something that the data say against the graph or a formula."""
+
+    #: ``missing-arrow``, ``idle-arrow``, ``formula``, ``uneven-noise``, ``drift`` or ``far-off``.
+    kind: str
+    node: str
+    #: The other end of the arrow, or the input.
+    source: str | None
+    #: ``fair``, ``strong`` or ``beyond doubt``.
+    weight: str
+    #: Logarithm of how much more probable the data are if it is right, where that was computed.
+    log_odds: float | None
+    message: str
+
+
+@dataclass(frozen=True)
+class Why:
+    """All that can be said for a trial, in the direction of improvement."""
+
+    #: What the model expects of its reward now.
+    expected: Forecast | None
+    #: What it hoped for when it was proposed, if what is not known turns out well.
+    hope: float | None
+    #: The measured trial most like it, and how far apart they are as a share of a range.
+    nearest: tuple[int, float] | None
+    #: The share of each node in what is not known of the reward there, the largest first.
+    teaches: Mapping[str, float]
+    #: The best measured trial, its reward, and what the model expects of doing it again.
+    best: tuple[int, float, float | None] | None
+    #: What is done otherwise than there: name, value here, value there; ``None`` where a node is not set.
+    differs: list[tuple[str, float | None, float | None]]
+
+
+class Effect(NamedTuple):
+    """How far the expected reward goes up and down when something is moved through its range, with bounds of 90 %."""
+
+    effect: float
+    lower: float
+    upper: float
+    #: The value with the highest expected reward, and the one with the lowest.
+    best: float
+    worst: float
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What matters to the reward, about the recommended intervention; the largest first."""
+
+    #: By action, and ``do(node)`` for nodes that can be set.
+    actions: Mapping[str, Effect]
+    #: By arrow: (parent, child). The parent goes through what was seen of it, and this arrow alone passes it on.
+    arrows: Mapping[tuple[str, str], Effect]
+    #: The share of what is not known of the expected reward that each node is to blame for.
+    unknown: Mapping[str, float]
+
+
 @dataclass(frozen=True)
 class Trial:
     """One experiment: what is to be done, why, and what came of it."""
 
     #: Its number, from 1.
     number: int
-    #: ``pending``, ``complete`` or ``failed``.
+    #: ``pending``, ``complete``, ``failed``, or ``voided`` where it was taken out of the study.
     state: str
     #: What is to be done.
     intervention: Intervention
@@ -76,10 +153,20 @@ class Trial:
     asked: datetime = field(repr=False)
     #: When values came in last.
     told: datetime | None = field(repr=False)
-    #: Why it failed.
+    #: When values were put right last.
+    corrected: datetime | None = field(repr=False)
+    #: Why it failed, or was taken out.
     reason: str | None
+    #: What was really done, where that differs from what was asked for.
+    done: Intervention | None
     #: How long the suggestion took to compute.
     seconds: float | None = field(repr=False)
+    #: What was known of the contexts when it was asked for.
+    given: Mapping[str, Value] = field(default_factory=dict)
+    #: How probable it is that each limit is kept, by node.
+    limits: Mapping[str, Keeping] = field(default_factory=dict)
+    #: What it costs; ``None`` if the problem says nothing about costs.
+    cost: float | None = None
 
     @property
     def actions(self) -> Mapping[str, Any]:
@@ -118,8 +205,13 @@ class Trial:
             worker=raw["worker"],
             asked=moment(raw["asked"]),
             told=None if raw["told"] is None else moment(raw["told"]),
+            corrected=None if raw["corrected"] is None else moment(raw["corrected"]),
             reason=raw["reason"],
+            done=None if raw["done"] is None else Intervention(*raw["done"]),
             seconds=raw["seconds"],
+            given=raw["given"],
+            limits=keepings(raw["limits"]),
+            cost=raw["cost"],
         )
 
 
@@ -160,6 +252,12 @@ class Best:
     certificate: Certificate | None
     #: What should be known about the fit.
     warnings: tuple[str, ...]
+    #: What was given of the contexts.
+    given: Mapping[str, Value] = field(default_factory=dict)
+    #: How probable it is that each limit is kept, by node.
+    limits: Mapping[str, Keeping] = field(default_factory=dict)
+    #: What it costs; ``None`` if the problem says nothing about costs.
+    cost: float | None = None
 
     @property
     def actions(self) -> Mapping[str, Any]:
@@ -177,6 +275,8 @@ class Best:
         if self.reward is not None:
             mean, lower, upper = self.reward
             lines.append(f"expected reward {mean:.4g}, between {lower:.4g} and {upper:.4g}")
+        for name, (probability, wanted) in self.limits.items():
+            lines.append(f"{name} keeps its limit with probability {probability:.3g}, {wanted:.3g} is wanted")
         if self.certificate is not None and isfinite(self.certificate.gap):
             lines.append(f"nothing else is better by more than {self.certificate.gap:.4g}")
         if self.trial is not None:
@@ -213,10 +313,14 @@ class Status:
     complete: int
     #: Those that could not be run.
     failed: int
+    #: Those that were taken out.
+    voided: int
     #: When it was made.
     created: datetime
     #: When anything happened to it last.
     changed: datetime
+    #: What its trials have cost; ``None`` if the problem says nothing about costs.
+    spent: float | None = None
 
 
 def moment(milliseconds: int) -> datetime:

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcbo_core::{Problem, TrialState, slot_name};
 use mcbo_store::Row;
 
-use crate::commands::export::{ABOUT, ASIDE, REWARD, set_column};
+use crate::commands::export::{ABOUT, ASIDE, COST, REWARD, set_column};
 use crate::words;
 
 /// What a file has.
@@ -100,7 +100,9 @@ fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>,
         let column = match known.iter().find(|(other, _)| other == name) {
             Some((_, column)) => *column,
             None if name == "state" => Column::State,
-            None if ABOUT.contains(&name) || name == REWARD || name.starts_with(ASIDE) => Column::Skipped,
+            None if ABOUT.contains(&name) || name == REWARD || name == COST || name.starts_with(ASIDE) => {
+                Column::Skipped
+            }
             None => {
                 unknown.push(format!("{name:?}"));
                 Column::Skipped
@@ -127,11 +129,15 @@ fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Res
             continue;
         }
         if *column == Column::State {
-            let states = [TrialState::Pending, TrialState::Complete, TrialState::Failed];
+            let states = [TrialState::Pending, TrialState::Complete, TrialState::Failed, TrialState::Voided];
             match states.into_iter().find(|state| state.name() == cell) {
                 Some(TrialState::Complete) => continue,
-                Some(TrialState::Pending | TrialState::Failed) => return Ok(None),
-                None => return Err(format!("state is {cell:?}; hint: it is complete, pending or failed")),
+                Some(TrialState::Pending | TrialState::Failed | TrialState::Voided) => return Ok(None),
+                None => {
+                    return Err(format!(
+                        "state is {cell:?}; hint: it is complete, pending, failed or voided"
+                    ));
+                }
             }
         }
         let number = || {

@@ -9,7 +9,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use mcbo_bench::Task;
-use mcbo_core::{Intervention, Noise, Problem, check_done, enumerate};
+use mcbo_core::{Intervention, Noise, Problem, check_ranges, enumerate};
 use serde_json::{Value, json};
 
 use crate::cli::{Bench, BenchCommand, BenchEval, BenchList};
@@ -49,7 +49,8 @@ fn task(name: &str) -> Result<Task> {
 }
 
 fn list(arguments: &BenchList) -> Result<ExitCode> {
-    let tasks = Task::names().chain(Task::kinds()).map(task).collect::<Result<Vec<_>>>()?;
+    let names = Task::names().chain(Task::practice_names()).chain(Task::kinds());
+    let tasks = names.map(task).collect::<Result<Vec<_>>>()?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let all: Vec<Value> = tasks.iter().map(describe).collect();
@@ -138,6 +139,9 @@ fn describe(task: &Task) -> Value {
         "reward": describe::reward_formula(problem),
         "optimum": task.optimum(),
         "method": task.method(),
+        "contexts": problem.contexts().map(|node| name(&node)).collect::<Vec<_>>(),
+        "limits": problem.limited().map(|node| name(&node)).collect::<Vec<_>>(),
+        "costs": problem.has_costs(),
     })
 }
 
@@ -209,7 +213,7 @@ fn intervention(problem: &Problem, targets: &[String], actions: &[String]) -> Re
             "every target needs a value, as in --targets x --actions x=1",
         ));
     }
-    check_done(problem, &intervention).map_err(|error| bad_input(&error))?;
+    check_ranges(problem, &intervention).map_err(|error| bad_input(&error))?;
     Ok(intervention)
 }
 

@@ -86,7 +86,7 @@ impl Sets {
             sets.into_iter().filter(|set| set.len() <= most).collect()
         });
         let describe = |targets: Vec<usize>| {
-            let ancestors = problem.graph().ancestors_cut(problem.reward(), &targets);
+            let ancestors = problem.matters(&targets);
             let core: Vec<usize> = targets.iter().copied().filter(|&node| ancestors[node]).collect();
             let minimal = core.len() == targets.len();
             let used = used.as_ref().is_some_and(|sets| sets.contains(&targets));

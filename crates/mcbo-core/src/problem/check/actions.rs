@@ -9,11 +9,14 @@ use crate::problem::{Action, Grid};
 impl Checker<'_> {
     pub(super) fn action(&mut self, index: usize) -> Option<Action> {
         let draft = &self.draft.actions[index];
-        match &draft.choices {
+        let action = match &draft.choices {
             Field::Missing => self.number(draft),
             Field::Given(choices) => self.choices(draft, choices),
             Field::Broken => None,
-        }
+        };
+        let place = format!("action `{}`", draft.name.value);
+        let (unit, cost) = (self.unit(&place, &draft.unit), self.cost_of(&place, &draft.cost));
+        Some(Action { unit, cost, ..action? })
     }
 
     fn number(&mut self, draft: &DraftAction) -> Option<Action> {
@@ -47,7 +50,15 @@ impl Checker<'_> {
         let first =
             |value: &f64| (range[0]..=range[1]).contains(value) && grid.is_none_or(|grid| grid.holds(*value));
         let default = Some(0.0).filter(first).unwrap_or(range[0]);
-        Some(Action { name, range, neutral: neutral.unwrap_or(default), grid, choices: Vec::new() })
+        Some(Action {
+            name,
+            range,
+            neutral: neutral.unwrap_or(default),
+            grid,
+            choices: Vec::new(),
+            unit: None,
+            cost: None,
+        })
     }
 
     /// The grid of a range with steps, if there are any; a step that leads nowhere is reported.
@@ -104,7 +115,15 @@ impl Checker<'_> {
             }
         };
         let range = [0.0, (known.len() - 1) as f64];
-        Some(Action { name, range, neutral: neutral? as f64, grid: Grid::new(range, 1.0), choices: known })
+        Some(Action {
+            name,
+            range,
+            neutral: neutral? as f64,
+            grid: Grid::new(range, 1.0),
+            choices: known,
+            unit: None,
+            cost: None,
+        })
     }
 }
 

@@ -38,6 +38,10 @@ impl Checker<'_> {
             kernel: self.kernel(index, draft),
             components: draft.components.given().map(|at| at.value).unwrap_or_default(),
             range: range.map(|at| at.value),
+            unit: self.unit(&place, &draft.unit),
+            context: draft.context.given().is_some_and(|at| at.value),
+            limit: self.limit_of(&place, &draft.limit),
+            cost: self.cost_of(&place, &draft.cost),
         }
     }
 

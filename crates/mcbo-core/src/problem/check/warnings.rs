@@ -10,7 +10,7 @@ pub(super) fn warnings(
     repeated: Option<Vec<Vec<usize>>>,
 ) -> Vec<ProblemWarning> {
     let mut warnings = Vec::new();
-    let effective = problem.graph.ancestors(problem.reward);
+    let effective = problem.matters(&[]);
     for (index, node) in problem.nodes.iter().enumerate() {
         let name = || node.name.clone();
         if !effective[index] {
@@ -44,7 +44,7 @@ pub(super) fn warnings(
     }
     let named = |set: &[usize]| set.iter().map(|&node| problem.nodes[node].name.clone()).collect();
     for set in problem.sets.iter().flatten() {
-        let ancestors = problem.graph.ancestors_cut(problem.reward, set);
+        let ancestors = problem.matters(set);
         let enough: Vec<usize> = set.iter().copied().filter(|&member| ancestors[member]).collect();
         if enough.len() < set.len() {
             warnings.push(ProblemWarning::SetNotMinimal { set: named(set), enough: named(&enough) });

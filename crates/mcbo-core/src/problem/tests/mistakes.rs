@@ -1,6 +1,7 @@
 //! One test for every mistake, with the words a user sees.
 
 mod kinds;
+mod marks;
 mod mechanisms;
 
 use super::NITROGEN;
@@ -76,7 +77,9 @@ fn keys() {
     replaced(
         "neutral",
         "zero",
-        &["18: [zero] unknown key `zero` in action `a1` | known here: range, neutral, step, choices"],
+        &[
+            "18: [zero] unknown key `zero` in action `a1` | known here: range, neutral, step, choices, unit, cost",
+        ],
     );
     replaced(
         "max_interventions",

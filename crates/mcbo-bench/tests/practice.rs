@@ -1,0 +1,95 @@
+//! The optima of tasks with contexts, limits and costs, made again by other means than the strategies use.
+
+use mcbo_bench::Task;
+use mcbo_core::{Given, Intervention};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+fn acting(actions: &[f64]) -> Intervention {
+    Intervention { targets: Vec::new(), actions: actions.to_vec() }
+}
+
+/// Contexts are roots: an intervention that sets one gives what is expected where it is so.
+fn in_context(actions: &[f64], context: f64) -> Intervention {
+    Intervention { targets: vec![(0, vec![context])], actions: actions.to_vec() }
+}
+
+fn grid(low: f64, high: f64, points: usize) -> impl Iterator<Item = f64> + Clone {
+    (0..points).map(move |i| low + (high - low) * i as f64 / (points - 1) as f64)
+}
+
+/// The mean over contexts, by the middle of many equal parts, of the best over a grid of actions.
+#[test]
+fn policies() {
+    for (name, range) in [("molasses", [0.0, 2.0]), ("thermostat", [0.0, 1.0])] {
+        let task = Task::named(name).expect("a task");
+        let best = |context: f64| {
+            let rewards =
+                grid(range[0], range[1], 401).map(|a| task.expected_reward(&in_context(&[a], context)));
+            rewards.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let parts = 100;
+        let mean =
+            (0..parts).map(|i| best((f64::from(i) + 0.5) / f64::from(parts))).sum::<f64>() / f64::from(parts);
+        assert!((mean - task.optimum()).abs() < 1e-4, "{name}: {mean} against {}", task.optimum());
+        // Without the context there is less to have.
+        let blind = grid(range[0], range[1], 201).map(|a| task.expected_reward(&acting(&[a])));
+        let blind = blind.fold(f64::NEG_INFINITY, f64::max);
+        assert!(blind < 0.9 * task.optimum(), "{name}: {blind}");
+        let given = task.contexts(&mut ChaCha8Rng::seed_from_u64(1));
+        assert!(given != Given::default());
+    }
+}
+
+/// By counting experiments: what keeps the limit, and the best reward of that.
+#[test]
+fn the_best_that_keeps_the_limit() {
+    let task = Task::named("acetate").expect("a task");
+    let mut best = f64::NEG_INFINITY;
+    for feed in grid(0.0, 4.0, 81) {
+        for heat in grid(0.0, 0.5, 6) {
+            let at = acting(&[feed, heat]);
+            let reward = task.expected_reward(&at);
+            // Only what could be better is worth counting.
+            if reward > best && task.keeping(&at)[0].1 >= 0.95 {
+                best = reward;
+            }
+        }
+    }
+    assert!((best - task.optimum()).abs() < 0.03, "{best} against {}", task.optimum());
+    // The unconstrained optimum breaks the limit.
+    let free = acting(&[4.0, 0.5]);
+    assert!(task.expected_reward(&free) > 1.2 * task.optimum() && task.keeping(&free)[0].1 < 0.1);
+    let task = Task::named("toygraph-limit").expect("a task");
+    let set = |node: usize, value: f64| Intervention { targets: vec![(node, vec![value])], actions: vec![] };
+    let mut best = (f64::NEG_INFINITY, 0.0);
+    for x in grid(-5.0, 20.0, 5001) {
+        // What is set keeps the limit or not; nothing has to be counted.
+        if x >= 0.0 && task.expected_reward(&set(1, x)) > best.0 {
+            best = (task.expected_reward(&set(1, x)), x);
+        }
+    }
+    assert!((best.0 - task.optimum()).abs() < 1e-5, "{best:?}");
+    assert_eq!(task.keeping(&set(1, best.1))[0].1, 1.0);
+    for x in grid(-5.0, 5.0, 21) {
+        let at = set(0, x);
+        assert!(task.expected_reward(&at) < 1.6 || task.keeping(&at)[0].1 < 0.9, "{x}");
+    }
+    assert!(task.expected_reward(&set(1, -3.1)) > task.optimum() && task.keeping(&set(1, -3.1))[0].1 == 0.0);
+}
+
+#[test]
+fn costs_do_not_change_what_is_best() {
+    let (task, free) =
+        (Task::named("psagraph-costs").expect("a task"), Task::named("psagraph").expect("a task"));
+    assert_eq!(task.optimum(), free.optimum());
+    let drugs = Intervention { targets: vec![(2, vec![0.0]), (3, vec![1.0])], actions: vec![] };
+    assert!((task.expected_reward(&drugs) - task.optimum()).abs() < 1e-5);
+    assert_eq!(task.problem().cost(&drugs), 6.0);
+    let task = Task::named("furnaces").expect("a task");
+    for actions in [[0.5, 1.0, 0.0], [0.0, 0.0, 1.5]] {
+        assert!((task.expected_reward(&acting(&actions)) - task.optimum()).abs() < 1e-9);
+    }
+    assert_eq!(task.problem().cost(&acting(&[0.5, 1.0, 0.0])), 2.5);
+    assert_eq!(task.problem().cost(&acting(&[0.0, 0.0, 1.5])), 17.5);
+}

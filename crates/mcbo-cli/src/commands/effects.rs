@@ -1,0 +1,124 @@
+//! `mcbo effects`: what matters.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use mcbo_core::{Effect, Effects, Recommendation, Study};
+use serde_json::{Value, json};
+
+use crate::cli::Effects as Arguments;
+use crate::console::{BOLD, Console, styled};
+use crate::exit::ExitCode;
+use crate::number::{Format, plain};
+use crate::show::BOUNDS;
+use crate::table::{self, Align, Table, paragraph};
+use crate::{describe, json, store};
+
+/// Arrows that are shown, unless all are asked for.
+const SHOWN: usize = 12;
+
+/// Fits the model and prints what matters in it.
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let study = store::study(&arguments.storage, &arguments.study)?.study()?;
+    let (recommendation, effects) = super::with_threads(arguments.threads, || {
+        let recommendation = study.recommend()?;
+        let effects = study.effects(&recommendation)?;
+        Ok((recommendation, effects))
+    })?;
+    if arguments.json {
+        super::write_line(&document(&arguments.study, &study, &recommendation, &effects))?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        write(&mut out, &study, &recommendation, &effects)?;
+        out.flush()?;
+    }
+    let console = Console::new(arguments.storage.quiet);
+    for warning in &recommendation.warnings {
+        console.warning(&warning.to_string());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Effects for scripts.
+pub fn document(name: &str, study: &Study, recommendation: &Recommendation, effects: &Effects) -> Value {
+    let problem = study.problem();
+    let node = |node: usize| problem.nodes()[node].name.as_str();
+    let numbers = |Effect { effect, lower, upper, best, worst, .. }: &Effect| json!({ "effect": effect, "lower": lower, "upper": upper, "best": best, "worst": worst });
+    let with = |mut object: Value, names: &[(&str, &str)]| {
+        if let Value::Object(object) = &mut object {
+            names.iter().for_each(|(key, value)| _ = object.insert((*key).into(), (*value).into()));
+        }
+        object
+    };
+    let actions =
+        effects.actions.iter().map(|(name, effect)| with(numbers(effect), &[("name", name.as_str())]));
+    let arrows = effects.arrows.iter();
+    let arrows =
+        arrows.map(|(from, to, effect)| with(numbers(effect), &[("from", node(*from)), ("to", node(*to))]));
+    let unknown = effects.unknown.iter().map(|(at, share)| json!({ "node": node(*at), "share": share }));
+    json!({
+        "study": name,
+        "about": json::intervention(problem, &recommendation.intervention),
+        "actions": actions.collect::<Vec<_>>(),
+        "arrows": arrows.collect::<Vec<_>>(),
+        "unknown": unknown.collect::<Vec<_>>(),
+        "warnings": json::warnings(&recommendation.warnings),
+    })
+}
+
+fn write(
+    out: &mut impl Write,
+    study: &Study,
+    recommendation: &Recommendation,
+    effects: &Effects,
+) -> io::Result<()> {
+    use Align::{Left, Right};
+    let (problem, width) = (study.problem(), table::width());
+    let reward = describe::reward_name(problem);
+    let all = effects.actions.iter().map(|(_, e)| e).chain(effects.arrows.iter().map(|(.., e)| e));
+    let largest = all.map(|effect| effect.upper).fold(0.0, f64::max);
+    let format = Format::of_range([0.0, largest]);
+    let bounds = |e: &Effect| format!("{} to {}", format.show(e.lower), format.show(e.upper));
+    let about = describe::intervention(&describe::levers(problem), &recommendation.intervention);
+    writeln!(out, "{}", styled(BOLD, &format!("What moves {reward}, about the recommended {about}")))?;
+    if !effects.actions.is_empty() {
+        let best = format!("best {reward} at");
+        let mut table =
+            Table::new([("action", Left), ("effect", Right), (BOUNDS, Left), (best.as_str(), Right)]);
+        for (name, effect) in &effects.actions {
+            table.row([name.clone(), format.show(effect.effect), bounds(effect), plain(effect.best)]);
+        }
+        table.write(out, width)?;
+    }
+    if !effects.arrows.is_empty() {
+        writeln!(out)?;
+        let mut table = Table::new([("arrow", Left), ("effect", Right), (BOUNDS, Left)]);
+        for (from, to, effect) in effects.arrows.iter().take(SHOWN) {
+            let arrow = format!("{} → {}", problem.nodes()[*from].name, problem.nodes()[*to].name);
+            table.row([arrow, format.show(effect.effect), bounds(effect)]);
+        }
+        table.write(out, width)?;
+        if effects.arrows.len() > SHOWN {
+            writeln!(out, "and {} more with less effect; --json has them", effects.arrows.len() - SHOWN)?;
+        }
+    }
+    paragraph(
+        out,
+        &format!(
+            "effect: how far the expected {reward} goes up and down when an action goes through its range, or a parent through what \
+             was seen of it with this arrow alone passing it on; all else as recommended. The bounds hold it with a \
+             probability of 90 %."
+        ),
+        width,
+    )?;
+    if effects.unknown.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    writeln!(out, "{}", styled(BOLD, &format!("What is to blame for what is not known of {reward} there")))?;
+    let mut table = Table::new([("node", Left), ("share", Right)]);
+    for (node, share) in effects.unknown.iter().take(SHOWN) {
+        table.row([problem.nodes()[*node].name.clone(), format!("{:.0} %", 100.0 * share)]);
+    }
+    table.write(out, width)
+}

@@ -1,0 +1,366 @@
+//! The sections of the page.
+
+use std::fmt::Write;
+
+use mcbo_core::{Direction, Effect, TrialState};
+use mcbo_plot::Picture;
+
+use super::{Modelled, Subject, escape};
+use crate::commands::why;
+use crate::number::{Format, plain};
+use crate::{describe, timestamp};
+
+/// Trials that are shown without a click.
+const OPEN: usize = 60;
+
+fn paragraph(text: &str) -> String {
+    format!("<p>{}</p>\n", escape(text))
+}
+
+fn figure(picture: &Picture) -> String {
+    format!("<figure>{}</figure>\n", picture.svg)
+}
+
+fn table(head: &[String], rows: &[Vec<String>]) -> String {
+    let mut out = String::from("<div class=\"scroll\"><table><thead><tr>");
+    head.iter().for_each(|cell| _ = write!(out, "<th>{}", escape(cell)));
+    out.push_str("</thead><tbody>\n");
+    for row in rows {
+        out.push_str("<tr>");
+        row.iter().for_each(|cell| _ = write!(out, "<td>{}", escape(cell)));
+        out.push('\n');
+    }
+    out + "</tbody></table></div>\n"
+}
+
+fn rewards(subject: &Subject) -> (Format, f64) {
+    let problem = subject.study.problem();
+    let values: Vec<f64> = subject.study.data().rewards(problem).map(|(_, reward)| reward).collect();
+    let range = values.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], r| [l.min(*r), h.max(*r)]);
+    (Format::of_values(values), range[1] - range[0])
+}
+
+/// Name, aim, counts.
+pub fn head(subject: &Subject) -> String {
+    let (status, problem) = (&subject.status, subject.study.problem());
+    let mut counts = vec![format!("{} measured", status.complete)];
+    for (count, what) in [
+        (status.pending, "under way"),
+        (status.failed, "failed"),
+        (status.voided, "taken out"),
+        (status.corrected, "corrected"),
+    ] {
+        if count > 0 {
+            counts.push(format!("{count} {what}"));
+        }
+    }
+    format!(
+        "<h1>{}</h1>\n<p class=\"lead\">{}. {}: {}.</p>\n<p class=\"soft\">Last change {} (UTC).</p>\n",
+        escape(&subject.name),
+        escape(&describe::objective(problem)),
+        describe::count(status.trials, "trial"),
+        counts.join(", "),
+        escape(&timestamp::exact(status.changed))
+    )
+}
+
+/// Experiments under way with their reasons, or how to get one.
+pub fn next(subject: &Subject) -> String {
+    let (study, name) = (&subject.study, describe::argument(&subject.name));
+    let levers = describe::levers(study.problem());
+    let under_way: Vec<_> =
+        subject.trials.iter().filter(|trial| trial.trial.state == TrialState::Pending).collect();
+    if under_way.is_empty() {
+        return format!(
+            "<p>No experiment is under way. <code>mcbo ask {}</code> says which one is worth doing next, and why.</p>\n",
+            escape(&name)
+        );
+    }
+    let mut out = String::new();
+    for trial in under_way.iter().take(8) {
+        let did = describe::intervention(&levers, trial.trial.intervention());
+        let _ =
+            write!(out, "<div class=\"card\"><p><b>Trial {}</b>: {}</p>\n", trial.trial.number, escape(&did));
+        let reason = why::reason(study, &trial.trial.suggestion);
+        out.push_str(&paragraph(&reason));
+        if let Some(model) = &subject.model
+            && let Ok(found) = study.why(&model.recommendation.network, trial.trial.number)
+        {
+            out.push_str("<ul>");
+            for sentence in why::sentences(study, &found) {
+                let _ = write!(out, "<li>{}</li>", escape(&sentence));
+            }
+            out.push_str("</ul>");
+        }
+        out.push_str("</div>\n");
+    }
+    if under_way.len() > 8 {
+        out.push_str(&paragraph(&format!("And {} more under way.", under_way.len() - 8)));
+    }
+    out
+}
+
+/// The recommendation, and in plain words whether to go on.
+pub fn settle(subject: &Subject) -> String {
+    let (study, name) = (&subject.study, escape(&describe::argument(&subject.name)));
+    let problem = study.problem();
+    let node = describe::reward_name(problem);
+    let (format, range) = rewards(subject);
+    let value = |reward: f64| format.show(problem.sign() * reward);
+    let levers = describe::levers(problem);
+    let best = study.best_trial().map(|(trial, reward)| {
+        let did = describe::intervention(&levers, trial.intervention());
+        format!("Best measured so far: {node} = {} in trial {}, with {did}.", value(reward), trial.number)
+    });
+    let Some(Modelled { recommendation, certificate, .. }) = &subject.model else {
+        if study.data().is_empty() {
+            return paragraph("Nothing was measured yet.");
+        }
+        return best.as_deref().map_or_else(String::new, paragraph)
+            + &format!(
+                "<p>With so many trials the model takes a while, so this page goes without it: <code>mcbo best {name}</code> fits \
+                 it and says what to settle for.</p>\n"
+            );
+    };
+    let did = describe::intervention(&levers, &recommendation.intervention);
+    let mut out = format!("<p class=\"lead\">Recommended: <b>{}</b></p>\n", escape(&did));
+    if let Some(expected) = recommendation.reward(problem) {
+        let [low, high] = describe::ends(problem, expected).map(|end| format.show(end));
+        out.push_str(&paragraph(&format!(
+            "It should give {node} = {} on average; that average lies between {low} and {high} with a probability of 90 %.",
+            value(expected[0])
+        )));
+    }
+    out.push_str(&best.as_deref().map_or_else(String::new, paragraph));
+    let gap = certificate.gap();
+    let verdict = if !gap.is_finite() {
+        "When to stop: nothing can be said yet; a node was never measured together with its parents, or a formula has no value for some \
+         of what may happen."
+            .to_owned()
+    } else {
+        let more = match problem.direction() {
+            Direction::Maximize => "higher",
+            Direction::Minimize => "lower",
+        };
+        let advice = if gap <= 0.02 * range {
+            "That is next to nothing: stop, unless so little matters to you."
+        } else if gap <= 0.15 * range {
+            "That is little beside how far the trials lie apart: go on only if an experiment costs less than that is worth."
+        } else {
+            "That is much: it is worth going on."
+        };
+        format!(
+            "When to stop: by the model no intervention gives a {node} that is {more} by more than {} on average. {advice} It holds if every \
+             mechanism lies within {} standard deviations of what is expected of it, no arrow and no common cause is missing, and \
+             the noise is as the model has it.",
+            format.show(gap),
+            plain(certificate.width)
+        )
+    };
+    out.push_str(&paragraph(&verdict));
+    for warning in &recommendation.warnings {
+        let _ = writeln!(
+            out,
+            "<p class=\"note\">{}</p>",
+            escape(&warning.to_string().replace("; hint: ", ". Hint: "))
+        );
+    }
+    out
+}
+
+/// The graph with its effects.
+pub fn matters(subject: &Subject) -> String {
+    let problem = subject.study.problem();
+    let Some(Modelled { recommendation, effects, .. }) = &subject.model else {
+        return figure(&mcbo_plot::graph_of(&subject.study, None, None));
+    };
+    let network = &recommendation.network;
+    let mut out = figure(&mcbo_plot::graph_of(&subject.study, Some(network), Some(effects)));
+    let largest =
+        effects.actions.iter().map(|(_, e)| e.upper).chain(effects.arrows.iter().map(|(.., e)| e.upper));
+    let format = Format::of_range([0.0, largest.fold(0.0, f64::max)]);
+    let row = |name: String, e: &Effect| {
+        let bounds = format!("{} to {}", format.show(e.lower), format.show(e.upper));
+        vec![name, format.show(e.effect), bounds]
+    };
+    let head = |what: &str| [what, "effect", "its 90 % bounds"].map(String::from);
+    let node = describe::reward_name(problem);
+    out.push_str(&paragraph(&format!(
+        "Effect: how far the expected {node} goes up and down when one thing goes through its range, the rest as recommended."
+    )));
+    if !effects.actions.is_empty() {
+        let rows: Vec<Vec<String>> = effects.actions.iter().map(|(name, e)| row(name.clone(), e)).collect();
+        out.push_str(&table(&head("action"), &rows));
+    }
+    let name = |node: usize| problem.nodes()[node].name.clone();
+    let arrows: Vec<Vec<String>> = effects
+        .arrows
+        .iter()
+        .take(20)
+        .map(|(from, to, e)| row(format!("{} → {}", name(*from), name(*to)), e))
+        .collect();
+    if !arrows.is_empty() {
+        out.push_str(&table(&head("arrow"), &arrows));
+    }
+    let blame: Vec<String> = effects
+        .unknown
+        .iter()
+        .filter(|(_, share)| *share >= 0.01)
+        .take(8)
+        .map(|(node, share)| format!("{} ({:.0} %)", name(*node), 100.0 * share))
+        .collect();
+    if !blame.is_empty() {
+        out.push_str(&paragraph(&format!(
+            "What is not known of {node} there is to blame on: {}.",
+            blame.join(", ")
+        )));
+    }
+    out
+}
+
+/// The mechanisms, held at the recommendation.
+pub fn learned(subject: &Subject) -> String {
+    let Some(Modelled { recommendation, .. }) = &subject.model else { return String::new() };
+    let order = subject.study.problem().graph().order();
+    // The nearest to the reward first: that is where one looks.
+    let pictures = order.iter().rev().filter_map(|&node| {
+        let (network, about) = (&recommendation.network, &recommendation.intervention);
+        mcbo_plot::mechanism_about(&subject.study, network, node, about)
+    });
+    let mut out = String::new();
+    for (place, picture) in pictures.enumerate() {
+        match place {
+            12 => out.push_str("<details><summary>More nodes, farther from the reward</summary>\n"),
+            _ if place > 40 => break,
+            _ => {}
+        }
+        out.push_str(&figure(&picture));
+    }
+    if out.contains("<details>") { out + "</details>\n" } else { out }
+}
+
+/// The history with its surprises.
+pub fn history(subject: &Subject) -> String {
+    let recommendation = subject.model.as_ref().map(|model| &model.recommendation);
+    let mut out = figure(&mcbo_plot::history(&subject.study, recommendation));
+    let odd = subject.model.iter().flat_map(|model| &model.odd);
+    for odd in odd {
+        let _ = writeln!(
+            out,
+            "<p class=\"note\">{}</p>",
+            escape(&odd.to_string().replace("; hint: ", ". Hint: "))
+        );
+    }
+    out
+}
+
+/// Calibration, in words first.
+pub fn trust(subject: &Subject) -> String {
+    let Some(Modelled { recommendation, .. }) = &subject.model else { return String::new() };
+    let (study, network) = (&subject.study, &recommendation.network);
+    let problem = study.problem();
+    let (mut rows, mut pictures) = (Vec::new(), String::new());
+    for &node in problem.graph().order() {
+        for (component, left_out) in network.left_out(problem, study.data(), node).iter().enumerate() {
+            if left_out.len() < 3 {
+                continue;
+            }
+            let held = left_out.iter().filter(|row| (0.05..=0.95).contains(&row.below)).count();
+            let share = held as f64 / left_out.len() as f64;
+            // Two standard errors of a share of 90 %.
+            let slack = 2.0 * (0.09 / left_out.len() as f64).sqrt();
+            let verdict = match share {
+                share if share < 0.9 - slack => "too sure: its bounds are too narrow",
+                share if share > 0.9 + slack => "too cautious: its bounds are wide",
+                _ => "as good as its word",
+            };
+            let name = mcbo_core::slot_name(problem, node, component);
+            rows.push(vec![
+                name,
+                left_out.len().to_string(),
+                format!("{:.0} %", 100.0 * share),
+                verdict.into(),
+            ]);
+        }
+        if let Some(picture) = mcbo_plot::calibration(study, network, node) {
+            pictures.push_str(&figure(&picture));
+        }
+    }
+    if rows.is_empty() {
+        return paragraph("There are too few trials to say.");
+    }
+    let sure = rows.iter().filter(|row| row[3].starts_with("too sure")).count();
+    let words = match sure {
+        0 => "Every trial was foretold from all the others, and the outcomes lie within the bounds of 90 % about as often as they should, or \
+              more often. The bounds on this page can be taken at their word, as far as the graph is right."
+            .to_owned(),
+        _ => format!(
+            "Every trial was foretold from all the others. For {} the outcomes lie outside the bounds of 90 % more often than one time in \
+             ten: take bounds on this page for too narrow.",
+            describe::count(sure, "node")
+        ),
+    };
+    let head = ["node", "trials", "within 90 % bounds", ""].map(String::from);
+    paragraph(&words)
+        + &table(&head, &rows)
+        + &format!("<details><summary>Pictures of it</summary>\n{pictures}</details>\n")
+}
+
+/// Every trial, a row each.
+pub fn all(subject: &Subject) -> String {
+    let study = &subject.study;
+    let problem = study.problem();
+    let levers = describe::levers(problem);
+    let names: Vec<(usize, usize, String)> = (0..problem.nodes().len())
+        .flat_map(|node| (0..problem.nodes()[node].dim).map(move |component| (node, component)))
+        .map(|(node, component)| (node, component, mcbo_core::slot_name(problem, node, component)))
+        .collect();
+    let format_of = |slot: usize| {
+        Format::of_values(study.data().observations().iter().filter_map(move |row| row.values[slot]))
+    };
+    let formats: Vec<Format> = (0..problem.slots()).map(format_of).collect();
+    let odd: Vec<usize> = subject
+        .model
+        .iter()
+        .flat_map(|model| model.odd.iter().filter(|odd| odd.trials().len() == 1).flat_map(|odd| odd.trials()))
+        .collect();
+    let open = if subject.trials.len() <= OPEN { " open" } else { "" };
+    let mut out = format!(
+        "<details{open}><summary>{}</summary><div class=\"scroll\"><table class=\"all\"><thead><tr><th>trial<th>state<th>by",
+        describe::count(subject.trials.len(), "trial")
+    );
+    levers.iter().map(|lever| &lever.label).chain(names.iter().map(|(.., name)| name)).for_each(|name| {
+        let _ = write!(out, "<th>{}", escape(name));
+    });
+    out.push_str("<th></thead><tbody>\n");
+    for stored in &subject.trials {
+        let trial = &stored.trial;
+        let class = match trial.state {
+            TrialState::Voided => " class=\"out\"",
+            _ if odd.contains(&trial.number) => " class=\"odd\"",
+            _ => "",
+        };
+        let _ = write!(
+            out,
+            "<tr{class}><td>{}<td>{}<td>{}",
+            trial.number,
+            trial.state.name(),
+            escape(&trial.suggestion.strategy)
+        );
+        for lever in &levers {
+            out.push_str("<td>");
+            out.push_str(&lever.shown(trial.intervention()).unwrap_or_default());
+        }
+        for (slot, format) in formats.iter().enumerate() {
+            out.push_str("<td>");
+            let value = trial.values.as_ref().and_then(|values| values[slot]);
+            value.into_iter().for_each(|value| out.push_str(&format.show(value)));
+        }
+        let mut notes = describe::done_instead(problem, trial);
+        notes.extend(stored.record.voided.as_ref().map(|(_, why)| why.clone()).filter(|why| !why.is_empty()));
+        notes.extend(stored.record.corrected.map(|_| "corrected".to_owned()));
+        notes.extend(stored.record.reason.clone().filter(|why| !why.is_empty()));
+        let _ = writeln!(out, "<td>{}", escape(&notes.join("; ")));
+    }
+    out + "</tbody></table></div></details>\n"
+}

@@ -1,0 +1,166 @@
+//! Units, contexts, limits and costs from the terminal.
+
+use serde_json::Value;
+
+use crate::{mcbo_in, with_file};
+
+const PROBLEM: &str = r#"
+name = "mill"
+maximize = "y"
+[nodes.quality]
+context = true
+[nodes.dust]
+actions = ["dose"]
+unit = "mg"
+limit = { below = 0.6, probability = 0.9 }
+noise = { gaussian = 0.05 }
+[nodes.y]
+parents = ["quality"]
+actions = ["dose"]
+noise = { gaussian = 0.05 }
+[actions.dose]
+range = [0, 1]
+unit = "g"
+cost = { fixed = 2, per_unit = 1 }
+[simulator]
+quality = "uniform(0, 1)"
+dust = "dose + normal(0, 0.05)"
+y = "dose * (1 + quality) + normal(0, 0.05)"
+"#;
+
+#[test]
+fn check_shows_them() {
+    let directory = with_file("p.toml", PROBLEM);
+    let done = mcbo_in(directory.path(), &["check", "p.toml"]).with_code(0);
+    for text in [
+        "dust (mg)",
+        "dose (g)",
+        "context, known before deciding",
+        "Limit: a single outcome of dust is to be below 0.6 mg with a probability of 0.9.",
+        "2 + 1 per unit",
+    ] {
+        assert!(done.stdout.contains(text), "{text}: {}", done.stdout);
+    }
+    assert!(!done.stderr.contains("warning"), "a limit makes its node matter: {}", done.stderr);
+    let json = mcbo_in(directory.path(), &["check", "p.toml", "--json"]).with_code(0).json().remove(0);
+    assert_eq!(json["nodes"][0]["context"], true);
+    assert_eq!(json["nodes"][1]["unit"], "mg");
+    assert_eq!(json["nodes"][1]["limit"]["below"], 0.6);
+    assert_eq!(json["actions"][0]["cost"]["per_unit"], 1.0);
+}
+
+#[test]
+fn given_goes_in_and_comes_out() {
+    let directory = with_file("p.toml", PROBLEM);
+    let at = directory.path();
+    mcbo_in(at, &["new", "mill", "--problem", "p.toml", "--initial", "3"]).with_code(0);
+    let ask = |given: &str| mcbo_in(at, &["ask", "mill", "--given", given, "--json"]);
+    for number in 1..=5 {
+        let quality = 0.15 * f64::from(number);
+        let trial = ask(&format!("quality={quality}")).with_code(0).json().remove(0);
+        assert_eq!(
+            (trial["trial"].as_i64(), trial["given"]["quality"].as_f64()),
+            (Some(number.into()), Some(quality))
+        );
+        let dose = trial["intervention"]["actions"]["dose"].as_f64().unwrap();
+        assert_eq!(trial["cost"].as_f64(), Some(if dose == 0.0 { 0.0 } else { 2.0 + dose }));
+        if number > 3 {
+            assert!(trial["limits"]["dust"]["probability"].as_f64().is_some(), "{trial}");
+        }
+        let number = number.to_string();
+        let wrong = mcbo_in(at, &["tell", "mill", &number, "quality=3", "y=1"]).with_code(2);
+        assert!(
+            wrong.stderr.contains("when the trial was asked for but is reported as 3"),
+            "{}",
+            wrong.stderr
+        );
+        let (y, dust) = (dose * (1.0 + quality), dose + 0.01);
+        mcbo_in(at, &["tell", "mill", &number, &format!("y={y}"), &format!("dust={dust}")]).with_code(0);
+    }
+    let shown = mcbo_in(at, &["ask", "mill", "--given", "quality=0.8"]).with_code(0);
+    for text in [
+        "given  quality = 0.8",
+        "cost  ",
+        "dust below 0.6 mg",
+        "dust (mg)",
+        "Measured? mcbo tell mill 6 dust=… y=…",
+    ] {
+        assert!(shown.stdout.contains(text), "{text}: {}", shown.stdout);
+    }
+    let best =
+        mcbo_in(at, &["best", "mill", "--given", "quality=0.8", "--json"]).with_code(0).json().remove(0);
+    let advice = &best["recommendation"];
+    assert_eq!(advice["given"]["quality"], 0.8);
+    assert!(advice["limits"]["dust"]["probability"].as_f64().unwrap() >= 0.9, "{advice}");
+    assert!(advice["cost"].as_f64().is_some());
+    let unsaid = mcbo_in(at, &["best", "mill", "--json"]).with_code(0);
+    assert!(unsaid.stderr.contains("quality is not given: what counts is the average"), "{}", unsaid.stderr);
+    let predicted =
+        mcbo_in(at, &["predict", "mill", "dose=0.5", "--given", "quality=1", "--json"]).with_code(0);
+    let predicted = predicted.json().remove(0);
+    assert_eq!(
+        (predicted["given"]["quality"].as_f64(), predicted["predicted"]["quality"]["mean"].as_f64()),
+        (Some(1.0), Some(1.0))
+    );
+    let status = mcbo_in(at, &["status", "mill", "--json"]).with_code(0).json().remove(0);
+    assert!(status["spent"].as_f64().unwrap() > 0.0);
+    let export = mcbo_in(at, &["export", "mill"]).with_code(0);
+    assert!(export.stdout.lines().next().unwrap().contains(",cost"), "{}", export.stdout);
+    // What was exported goes into another study.
+    std::fs::write(at.join("rows.csv"), &export.stdout).unwrap();
+    mcbo_in(at, &["new", "other", "--problem", "p.toml"]).with_code(0);
+    mcbo_in(at, &["add", "other", "--csv", "rows.csv"]).with_code(0);
+    for (given, message) in [
+        ("dose=1", "\"dose\" is no context; hint: the contexts are quality"),
+        ("quality", "\"quality\" is not NAME=VALUE"),
+        ("quality=x", "\"x\" is not a number"),
+        ("quality=1,2", "quality has 2 values where the problem has 1"),
+    ] {
+        let refused = ask(given).with_code(2);
+        assert!(refused.stderr.replace("\nhint: ", "; hint: ").contains(message), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn runs_draw_contexts_first_and_keep_to_a_budget() {
+    let directory = with_file("p.toml", PROBLEM);
+    let at = directory.path();
+    let run = |budget: &str| {
+        mcbo_in(at, &["run", "p.toml", "--rounds", "40", "--budget", budget, "--initial", "3", "--json"])
+    };
+    let lines = run("20").with_code(0).json();
+    let (last, trials) = lines.split_last().unwrap();
+    assert_eq!(last["end"], "budget");
+    let cost: f64 = trials.iter().map(|trial| trial["cost"].as_f64().unwrap()).sum();
+    assert!(cost <= 20.0 && cost > 14.0, "{cost}");
+    assert!((last["spent"].as_f64().unwrap() - cost).abs() < 1e-9);
+    for trial in trials {
+        let Value::Number(given) = &trial["given"]["quality"] else { panic!("{trial}") };
+        assert_eq!(&trial["values"]["quality"].as_f64(), &given.as_f64());
+    }
+    let refused = mcbo_in(at, &["run", "p.toml", "--budget", "-3"]).with_code(2);
+    assert!(refused.stderr.contains("--budget"), "{}", refused.stderr);
+    std::fs::write(at.join("free.toml"), PROBLEM.replace("cost = { fixed = 2, per_unit = 1 }\n", ""))
+        .unwrap();
+    let refused = mcbo_in(at, &["run", "free.toml", "--budget", "3"]).with_code(2);
+    assert!(refused.stderr.contains("nothing in the problem file has a cost"), "{}", refused.stderr);
+}
+
+#[test]
+fn rows_outside_the_range_are_added_with_a_warning() {
+    let directory = with_file("p.toml", PROBLEM);
+    let at = directory.path();
+    mcbo_in(at, &["new", "mill", "--problem", "p.toml"]).with_code(0);
+    std::fs::write(at.join("past.csv"), "dose,quality,dust,y\n0.5,0.5,0.5,0.8\n3,0.5,3,4\n0.2,0.4,0.2,0.3\n")
+        .unwrap();
+    let added = mcbo_in(at, &["add", "mill", "--csv", "past.csv"]).with_code(0);
+    assert!(added.stderr.contains("dose was 3 in 1 trial, outside its range 0 to 1"), "{}", added.stderr);
+    let best = mcbo_in(at, &["best", "mill", "--given", "quality=0.5", "--json"]).with_code(0);
+    assert!(best.stderr.contains("outside its range 0 to 1"), "{}", best.stderr);
+    let dose = best.json()[0]["recommendation"]["intervention"]["actions"]["dose"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&dose));
+    std::fs::write(at.join("narrow.toml"), PROBLEM.replace("range = [0, 1]", "range = [0, 0.3]")).unwrap();
+    mcbo_in(at, &["update", "mill", "--problem", "narrow.toml"]).with_code(0);
+    let asked = mcbo_in(at, &["ask", "mill", "--given", "quality=0.5", "--json"]).with_code(0).json();
+    assert!(asked[0]["intervention"]["actions"]["dose"].as_f64().unwrap() <= 0.3);
+}

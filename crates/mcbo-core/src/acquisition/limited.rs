@@ -1,0 +1,416 @@
+//! What is maximised where outcomes have limits: the same, less a price for breaking them.
+
+use std::f64::consts::TAU;
+
+use crate::decision::Place;
+use crate::network::{Batch, Network, NoiseSamples, Plan, Workspace, luckier_half};
+use crate::problem::{Limit, Side};
+use crate::quasi::{normal_quantile, sobol};
+use crate::{Choice, Problem};
+
+use super::Acquisition;
+use super::log_improvement::tail_fraction;
+
+/// Draws of the mechanisms, and realisations of the noise for each.
+const DRAWS: usize = 16;
+const SAMPLES: usize = 8;
+/// Log-odds below which the price grows with their square.
+const ROUND: f64 = 0.2;
+/// A node without noise keeps its limit or not. Its deviation counts as this share of its scale, so that there is a slope.
+const SMALLEST: f64 = 0.02;
+
+/// How much a search pays for interventions that do not keep the limits, and by which of the systems that are plausible.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Price {
+    /// What one unit of missing log-odds costs, in units of the reward.
+    pub weight: f64,
+    /// Log-odds that a limit is to be kept by more than what is wanted: a search that ends at the edge is on the right side of it,
+    /// although it looks at few draws.
+    pub margin: f64,
+    /// Whether the luckier half of the systems counts, or all of them.
+    pub plausible: bool,
+}
+
+/// An acquisition less the price for breaking limits.
+///
+/// The price of a limit is `w h(ln(p/(1-p)) - ln(P/(1-P)))` for the wanted probability `p` and the probability `P` of keeping it,
+/// where `h` grows from 0 with the square and then straight on. `P` is the mean over draws of the mechanisms and realisations of
+/// the noise, `Φ(room/σ)` in each, the noise of the limited node taken to be normal. The logarithm keeps a slope where `P` is as
+/// good as 0.
+pub(crate) struct Limited<'a> {
+    inner: Box<dyn Acquisition + 'a>,
+    network: &'a Network,
+    plan: Plan,
+    noise: NoiseSamples,
+    /// The multiples of the deviations, `[draw][node and component]`.
+    shifts: Vec<Vec<f64>>,
+    limits: Vec<Watched>,
+    price: Price,
+}
+
+/// A limit, and where what it is about comes from.
+struct Watched {
+    limit: Limit,
+    parts: Vec<Part>,
+    /// The log-odds that are wanted.
+    wanted: f64,
+}
+
+/// One component of a limited node.
+struct Part {
+    origin: Origin,
+    deviation: f64,
+}
+
+enum Origin {
+    Step { step: usize, component: usize },
+    Variable { variable: usize, range: [f64; 2] },
+}
+
+impl<'a> Limited<'a> {
+    /// An acquisition of one choice with its price.
+    pub fn new(
+        inner: Box<dyn Acquisition + 'a>,
+        problem: &Problem,
+        network: &'a Network,
+        choice: &Choice,
+        price: Price,
+        seed: u64,
+    ) -> Self {
+        let plan = Plan::for_limits(problem, network, choice);
+        let mechanisms = plan.dim() - plan.decisions();
+        let normal = |draw: usize| {
+            (0..mechanisms).map(|k| normal_quantile(sobol(draw as u32, k as u32, seed))).collect()
+        };
+        let draws = if mechanisms == 0 { 1 } else { DRAWS };
+        let watched = |node: usize| {
+            let declared = &problem.nodes()[node];
+            let limit = declared.limit?;
+            let part = |component: usize| {
+                let step = plan.steps.iter().position(|step| step.node == node);
+                let variable = plan.space.position(Place::Target { node, component });
+                match (step, variable) {
+                    (_, Some(variable)) => {
+                        let range = plan.space.variables()[variable].range;
+                        let deviation = SMALLEST * (range[1] - range[0]);
+                        Some(Part { origin: Origin::Variable { variable, range }, deviation })
+                    }
+                    (Some(step), None) => {
+                        let deviation = network.smoothed_noise(node, component, SMALLEST);
+                        Some(Part { origin: Origin::Step { step, component }, deviation })
+                    }
+                    (None, None) => None,
+                }
+            };
+            let parts = (0..declared.dim).map(part).collect::<Option<Vec<Part>>>()?;
+            let wanted = (limit.probability / (1.0 - limit.probability)).ln() + price.margin;
+            Some(Watched { limit, parts, wanted })
+        };
+        Self {
+            limits: problem.limited().filter_map(watched).collect(),
+            noise: NoiseSamples::new(&plan, SAMPLES, seed),
+            shifts: (0..draws).map(normal).collect(),
+            inner,
+            network,
+            plan,
+            price,
+        }
+    }
+
+    /// Takes the prices off the values at points, and their slopes off the gradients.
+    fn charge(&self, points: &[f64], workspace: &mut Workspace, values: &mut [f64], gradients: &mut [f64]) {
+        let (dim, decisions, draws) = (self.plan.dim(), self.plan.decisions(), self.shifts.len());
+        let stride = points.len().checked_div(values.len()).unwrap_or(0);
+        let (slopes, candidates) = (!gradients.is_empty(), values.len() * draws);
+        let mut expanded = Vec::with_capacity(values.len() * draws * dim);
+        for place in 0..values.len() {
+            for shift in &self.shifts {
+                expanded.extend_from_slice(&points[place * stride..][..decisions]);
+                expanded.extend_from_slice(shift);
+            }
+        }
+        let batch = Batch { points: &expanded, beta: 1.0, noise: &self.noise };
+        // Where nothing is decided and nothing is learned there is one point, of no numbers.
+        if !self.plan.steps.is_empty() {
+            self.network.forward(&self.plan, batch, slopes, workspace);
+            workspace.forget_slopes(&self.plan);
+        }
+        for place in 0..values.len() {
+            let point = &points[place * stride..(place + 1) * stride];
+            let chances: Vec<Vec<Chance>> = self
+                .limits
+                .iter()
+                .map(|watched| self.chances(watched, place, point, candidates, workspace))
+                .collect();
+            let of_draw = |chances: &Vec<Chance>, draw: usize| {
+                let count = chances.len() / draws;
+                log_mean(chances[draw * count..(draw + 1) * count].iter().map(|chance| chance.log))
+            };
+            let counting: Vec<usize> = match self.price.plausible {
+                true => luckier_half(draws, |draw| chances.iter().map(|of| of_draw(of, draw)).sum()),
+                false => (0..draws).collect(),
+            };
+            for (watched, chances) in self.limits.iter().zip(&chances) {
+                let count = chances.len() / draws;
+                let columns = || counting.iter().flat_map(|&draw| draw * count..(draw + 1) * count);
+                let log = log_mean(columns().map(|column| chances[column].log));
+                let missing = (-log.exp()).ln_1p();
+                let (price, slope) = hinge(watched.wanted - (log - missing));
+                values[place] -= self.price.weight * price;
+                if !slopes || slope == 0.0 {
+                    continue;
+                }
+                // ∂(log-odds) = ∂ln P / (1 - P).
+                let scale = self.price.weight * slope / missing.exp();
+                let total = columns().count() as f64;
+                for column in columns() {
+                    let Chance { log: own, by_parts } = &chances[column];
+                    let share = scale * (own - log).exp() / total;
+                    for (part, by_room) in watched.parts.iter().zip(by_parts) {
+                        let by_value = match watched.limit.side {
+                            Side::Below => -share * by_room,
+                            Side::Above => share * by_room,
+                        };
+                        match part.origin {
+                            Origin::Step { step, component } => {
+                                let slopes = workspace.slopes(step, component);
+                                let per = slopes.len() / candidates;
+                                let first = place * draws * per;
+                                slopes[first + self.column(column, count, per)] += by_value;
+                            }
+                            Origin::Variable { variable, range } => {
+                                gradients[place * stride + variable] += by_value * (range[1] - range[0]);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if slopes && !self.plan.steps.is_empty() {
+            let mut by = vec![0.0; expanded.len()];
+            self.network.backward(&self.plan, batch, workspace, &mut by);
+            for (candidate, by) in by.chunks_exact(dim.max(1)).enumerate() {
+                let gradient = &mut gradients[candidate / draws * stride..][..decisions];
+                gradient.iter_mut().zip(by).for_each(|(total, by)| *total += by);
+            }
+        }
+    }
+
+    /// The place among a component's values of one point, of which each draw has `per`, of a column that counts `count` in each draw.
+    fn column(&self, column: usize, count: usize, per: usize) -> usize {
+        let (draw, sample) = (column / count, column % count);
+        draw * per + if per == 1 { 0 } else { sample }
+    }
+
+    /// The chance of keeping a limit at one point, in every draw and in every realisation of the noise that matters.
+    fn chances(
+        &self,
+        watched: &Watched,
+        place: usize,
+        point: &[f64],
+        candidates: usize,
+        workspace: &Workspace,
+    ) -> Vec<Chance> {
+        let draws = self.shifts.len();
+        let columns = |part: &Part| match part.origin {
+            Origin::Step { step, component } => workspace.values(step, component).len() / candidates,
+            Origin::Variable { .. } => 1,
+        };
+        let count = watched.parts.iter().map(columns).max().unwrap_or(1);
+        let chance = |column: usize| {
+            let (mut log, mut by_parts) = (0.0, Vec::with_capacity(watched.parts.len()));
+            for part in &watched.parts {
+                let value = match part.origin {
+                    Origin::Step { step, component } => {
+                        let values = workspace.values(step, component);
+                        let per = values.len() / candidates;
+                        let noise = self.noise.of(&self.plan.steps[step], component);
+                        // The noise of the node itself is integrated out.
+                        let noise = noise.map_or(0.0, |noise| noise[column % count]);
+                        values[place * draws * per + self.column(column, count, per)] - noise
+                    }
+                    Origin::Variable { variable, range } => {
+                        range[0] + point[variable] * (range[1] - range[0])
+                    }
+                };
+                let (part_log, ratio) = log_normal(watched.limit.room(value) / part.deviation);
+                log += part_log;
+                by_parts.push(ratio / part.deviation);
+            }
+            Chance { log, by_parts }
+        };
+        (0..draws * count).map(chance).collect()
+    }
+}
+
+/// The logarithm of a chance, and its slopes by the room of every part.
+struct Chance {
+    log: f64,
+    by_parts: Vec<f64>,
+}
+
+/// `ln Φ(z)` and `φ(z)/Φ(z)`, without underflow.
+fn log_normal(z: f64) -> (f64, f64) {
+    let log_density = -0.5 * z * z - 0.5 * TAU.ln();
+    if z < -3.0 {
+        // Mills' ratio Φ(-t)/φ(t) = 1/(t + C).
+        let ratio = tail_fraction(-z) - z;
+        return (log_density - ratio.ln(), ratio);
+    }
+    let cumulative = 0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2);
+    (cumulative.ln(), log_density.exp() / cumulative)
+}
+
+/// The logarithm of the mean of numbers that are given by their logarithms.
+fn log_mean(logs: impl Iterator<Item = f64> + Clone) -> f64 {
+    let most = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+    let (sum, count) = logs.fold((0.0, 0.0), |(sum, count), log| (sum + (log - most).exp(), count + 1.0));
+    most + (sum / count).ln()
+}
+
+/// The price of missing log-odds, and its slope.
+fn hinge(missing: f64) -> (f64, f64) {
+    match missing {
+        m if m <= 0.0 => (0.0, 0.0),
+        m if m < ROUND => (0.5 * m * m / ROUND, m / ROUND),
+        m => (m - 0.5 * ROUND, 1.0),
+    }
+}
+
+impl Acquisition for Limited<'_> {
+    fn plan(&self) -> &Plan {
+        self.inner.plan()
+    }
+
+    fn bounds(&self) -> (Vec<f64>, Vec<f64>) {
+        self.inner.bounds()
+    }
+
+    fn is_noisy(&self) -> bool {
+        self.inner.is_noisy()
+    }
+
+    fn cost(&self) -> f64 {
+        self.inner.cost()
+            + self.shifts.len() as f64 * self.network.rollout_cost(&self.plan, self.noise.count())
+    }
+
+    fn evaluate(
+        &self,
+        points: &[f64],
+        workspace: &mut Workspace,
+        values: &mut Vec<f64>,
+        gradients: &mut [f64],
+    ) {
+        self.inner.evaluate(points, workspace, values, gradients);
+        self.charge(points, workspace, values, gradients);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::SharedOptimism;
+    use super::*;
+    use crate::testing::{check_gradients, settings};
+    use crate::{Data, Intervention, Noise, Observation};
+
+    /// `y(x, z, b)` is maximised; `z(x, b)` on the way, a vector `s(x, a)` beside it, and `x` that can be set have limits.
+    fn system(noise: Noise) -> (Problem, Data) {
+        let problem = Problem::builder("limits")
+            .action("a", [0.0, 1.0])
+            .action("b", [-1.0, 1.0])
+            .node("x", |n| n.actions(["a"]).noise(noise).hard([0.0, 2.0]).limit(Limit::below(1.2, 0.8)))
+            .node("z", |n| n.parents(["x"]).actions(["b"]).noise(noise).limit(Limit::above(0.3, 0.9)))
+            .node("s", |n| n.dim(2).parents(["x"]).actions(["a"]).noise(noise).limit(Limit::below(0.5, 0.95)))
+            .node("y", |n| n.parents(["x", "z"]).noise(Noise::None))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let mut data = Data::new();
+        for i in 0..9 {
+            let (a, b) = (0.125 * f64::from(i), (1.3 * f64::from(i)).sin());
+            let x = 1.5 * (2.0 * a).sin();
+            let (z, s) = (x * b, [a + 0.3 * x, 0.5 * x]);
+            let values = [x, z, s[0], s[1], x + z * z].map(Some).to_vec();
+            let intervention = Intervention { targets: vec![], actions: vec![a, b] };
+            data.push(&problem, Observation { intervention, values }).expect("a good observation");
+        }
+        (problem, data)
+    }
+
+    #[test]
+    fn prices_have_the_right_gradients() {
+        for noise in [Noise::None, Noise::Gaussian(0.15)] {
+            let (problem, data) = system(noise);
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let network =
+                Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+            for choice in problem.choices().expect("few choices") {
+                for plausible in [false, true] {
+                    let inner = Box::new(SharedOptimism::new(&problem, &network, choice, 0.7, 4, 3));
+                    let price = Price { weight: 0.6, margin: 0.1, plausible };
+                    let limited = Limited::new(inner, &problem, &network, choice, price, 3);
+                    assert_eq!(limited.limits.len(), 3);
+                    check_gradients(&limited, 3);
+                }
+            }
+        }
+    }
+
+    /// The probability that the price goes by is the one that is counted exactly.
+    #[test]
+    fn prices_go_by_the_probability() {
+        let (problem, data) = system(Noise::Gaussian(0.15));
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let network =
+            Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+        let choice = Choice { targets: vec![], actions: vec![0, 1] };
+        let inner = || Box::new(SharedOptimism::new(&problem, &network, &choice, 0.7, 4, 3));
+        let price = Price { weight: 1.0, margin: 0.1, plausible: false };
+        let limited = Limited::new(inner(), &problem, &network, &choice, price, 3);
+        let mut paid = 0;
+        for (a, b) in [(0.25, 1.0), (0.3, 1.0), (0.35, 0.9), (0.6, 0.8), (0.9, 0.2)] {
+            let mut point = vec![a, b];
+            point.resize(limited.plan().dim(), 0.0);
+            let (mut workspace, mut with, mut without) = (Workspace::default(), Vec::new(), Vec::new());
+            limited.evaluate(&point, &mut workspace, &mut with, &mut []);
+            limited.inner.evaluate(&point, &mut workspace, &mut without, &mut []);
+            let intervention = limited.space().intervention(&problem, &point);
+            let odds = |p: f64| (p / (1.0 - p)).ln();
+            let exact: f64 = network
+                .keeping(&problem, &intervention)
+                .iter()
+                .map(|k| hinge(odds(k.wanted) + 0.1 - odds(k.probability.clamp(1e-9, 1.0 - 1e-9))).0)
+                .sum();
+            let found = without[0] - with[0];
+            // Few draws against many: probabilities far out differ by a part of themselves.
+            assert!((found - exact).abs() < 0.3 + 0.35 * exact, "{a} {b}: {found} {exact}");
+            paid += usize::from(found > 0.5);
+        }
+        assert!(paid >= 1, "some break the limits");
+    }
+
+    #[test]
+    fn logarithms_of_the_normal_distribution() {
+        // From Python's math.erfc: log(erfc(-z/√2)/2), and the density divided by that.
+        for (z, log, ratio) in [
+            (-20.0, -203.917_155_371_097_24, 20.049_753_068_527_14),
+            (-3.5, -8.366_065_308_344_092, 3.751_391_264_857_7),
+            (-2.999_999, -6.607_722_938_412_158_5, 3.283_097_725_489_639),
+            (0.0, -0.693_147_180_559_945_3, 0.797_884_560_802_865_4),
+            (2.0, -0.023_012_909_328_963_49, 0.055_247_862_678_989_97),
+        ] {
+            let found = log_normal(z);
+            assert!(
+                (found.0 / log - 1.0).abs() < 1e-12 && (found.1 / ratio - 1.0).abs() < 1e-12,
+                "{z}: {found:?}"
+            );
+        }
+        // Continuous where the formula changes.
+        let (one, other) = (log_normal(-3.0 + 1e-9), log_normal(-3.0 - 1e-9));
+        assert!((one.0 - other.0).abs() < 1e-7 && (one.1 - other.1).abs() < 1e-7);
+    }
+}

@@ -1,0 +1,64 @@
+//! Limits and costs as a file writes them.
+
+use super::{At, Reader, Value};
+use crate::problem::{Cost, Limit, Side};
+
+const LIMIT: &[&str] = &["below", "above", "probability"];
+const LIMIT_FORMS: &str = "{ below = LEVEL } or { above = LEVEL }, with a `probability` if it is not 0.9";
+const COST: &[&str] = &["fixed", "per_unit"];
+const COST_FORMS: &str = "{ fixed = COST }, { per_unit = COST } or both";
+
+impl Reader<'_> {
+    pub(super) fn limit(&mut self, what: &str, value: &Value<'_>) -> Option<At<Limit>> {
+        let Some(table) = value.get_ref().as_table() else {
+            self.wrong_type(what, LIMIT_FORMS, value);
+            return None;
+        };
+        let (mut levels, mut probability, mut good) = (Vec::new(), Some(Limit::PROBABILITY), true);
+        for (key, entry) in table {
+            match key.get_ref().as_ref() {
+                "below" => levels.push((Side::Below, self.number("`below`", entry))),
+                "above" => levels.push((Side::Above, self.number("`above`", entry))),
+                "probability" => probability = self.number("`probability`", entry),
+                unknown => {
+                    self.unknown_key(unknown, key.span(), what, LIMIT);
+                    good = false;
+                }
+            }
+        }
+        match (&levels[..], probability) {
+            (&[(side, Some(level))], Some(probability)) if good => {
+                Some(At::new(Limit { side, level, probability }, value.span()))
+            }
+            ([] | [_, _, ..], _) if good => {
+                self.wrong_type(what, LIMIT_FORMS, value);
+                None
+            }
+            // What is wrong was said above.
+            _ => None,
+        }
+    }
+
+    pub(super) fn cost(&mut self, what: &str, value: &Value<'_>) -> Option<At<Cost>> {
+        let table = value.get_ref().as_table().filter(|table| !table.is_empty());
+        let Some(table) = table else {
+            self.wrong_type(what, COST_FORMS, value);
+            return None;
+        };
+        let mut cost = Some(Cost::default());
+        for (key, entry) in table {
+            let name = key.get_ref().as_ref();
+            if !COST.contains(&name) {
+                self.unknown_key(name, key.span(), what, COST);
+                cost = None;
+                continue;
+            }
+            let number = self.number(&format!("`{name}`"), entry);
+            cost = cost.zip(number).map(|(cost, number)| match name {
+                "fixed" => Cost { fixed: number, ..cost },
+                _ => Cost { per_unit: number, ..cost },
+            });
+        }
+        Some(At::new(cost?, value.span()))
+    }
+}

@@ -1,0 +1,93 @@
+//! Why a trial: what it promises, what is known near it, what it would teach, how it differs from the best known.
+
+use super::{Study, StudyError, Trial, TrialState};
+use crate::network::{Network, expected_reward, slot_name};
+use crate::{Intervention, Problem};
+
+/// What can be said for a trial, in the direction of improvement.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Why {
+    /// What the model expects of its reward now: mean, lower and upper end.
+    pub expected: Option<[f64; 3]>,
+    /// What it hoped for when it was proposed, if what is not known turns out well.
+    pub hope: Option<f64>,
+    /// The measured trial that is most like it, with how far apart they are: the largest difference of anything that can be
+    /// chosen, as a share of its range. `None` where nothing like it was measured: other nodes were set.
+    pub nearest: Option<(usize, f64)>,
+    /// The nodes it would teach most about: the share of each in what is not known of the reward there, the largest first.
+    pub teaches: Vec<(usize, f64)>,
+    /// The trial with the best measured reward, that reward, and what the model expects of doing it again.
+    pub best: Option<(usize, f64, Option<f64>)>,
+    /// What is done otherwise than in that trial: the name, the value here and the value there, `None` where a node is not set.
+    pub differs: Vec<(String, Option<f64>, Option<f64>)>,
+}
+
+impl Study {
+    /// What can be said for a trial, by the model of [`Self::network`].
+    ///
+    /// # Errors
+    /// If there is no such trial.
+    pub fn why(&self, network: &Network, number: usize) -> Result<Why, StudyError> {
+        let (problem, trial) = (&*self.problem, self.trial(number)?);
+        let doing = trial.intervention();
+        let expected = |doing: &Intervention| {
+            expected_reward(problem, &network.forecast(problem, doing, self.seed))
+                .filter(|bounds| bounds.iter().all(|value| value.is_finite()))
+        };
+        let suggestion = &trial.suggestion;
+        let counts = |other: &&Trial| other.number != number && other.state == TrialState::Complete;
+        let measured = self.trials.iter().filter(counts);
+        let distances = measured
+            .filter_map(|other| Some((other.number, distance(problem, doing, other.intervention())?)));
+        let nearest = distances.reduce(|best, next| if next.1 < best.1 { next } else { best });
+        let best = self.best_trial().filter(|(best, _)| best.number != number);
+        Ok(Why {
+            expected: expected(doing),
+            hope: suggestion.acquisition.filter(|_| suggestion.beta.is_some() && !suggestion.excursion),
+            nearest,
+            teaches: network.blame(problem, doing, self.seed),
+            best: best.map(|(trial, reward)| {
+                (trial.number, reward, expected(trial.intervention()).map(|[mean, ..]| mean))
+            }),
+            differs: best.map_or_else(Vec::new, |(best, _)| differences(problem, doing, best.intervention())),
+        })
+    }
+}
+
+/// The largest difference, as a share of its range; none where other nodes are set.
+fn distance(problem: &Problem, one: &Intervention, other: &Intervention) -> Option<f64> {
+    if one.target_set() != other.target_set() {
+        return None;
+    }
+    let actions = problem.actions().iter().zip(one.actions.iter().zip(&other.actions));
+    let actions = actions.map(|(action, (a, b))| (a - b).abs() / (action.range[1] - action.range[0]));
+    let targets = one.targets.iter().zip(&other.targets).flat_map(|((node, a), (_, b))| {
+        let ranges = problem.nodes()[*node].hard.iter().flatten();
+        ranges.zip(a.iter().zip(b)).map(|([low, high], (a, b))| (a - b).abs() / (high - low))
+    });
+    Some(actions.chain(targets).fold(0.0, f64::max))
+}
+
+/// Everything that can be chosen and differs.
+fn differences(
+    problem: &Problem,
+    here: &Intervention,
+    there: &Intervention,
+) -> Vec<(String, Option<f64>, Option<f64>)> {
+    let mut found = Vec::new();
+    for node in problem.settable() {
+        for component in 0..problem.nodes()[node].dim {
+            let [a, b] = [here, there].map(|doing| doing.target(node).map(|values| values[component]));
+            if a != b {
+                found.push((format!("do({})", slot_name(problem, node, component)), a, b));
+            }
+        }
+    }
+    for (action, (a, b)) in problem.actions().iter().zip(here.actions.iter().zip(&there.actions)) {
+        if a != b {
+            found.push((action.name.clone(), Some(*a), Some(*b)));
+        }
+    }
+    found
+}

@@ -1,0 +1,333 @@
+//! Rows outside today's ranges, contexts, limits and costs, through a study.
+
+use std::sync::Arc;
+
+use mcbo_core::{
+    Cost, Criterion, DataError, Given, Intervention, Limit, Noise, Observation, Preset, Problem,
+    StrategyName, StrategySettings, Study, StudyError, SuggestError, Warning, check_intervention,
+};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn doing(a: f64) -> Intervention {
+    Intervention { targets: Vec::new(), actions: vec![a] }
+}
+
+fn hill(range: [f64; 2]) -> Problem {
+    Problem::builder("hill")
+        .action("a", range)
+        .node("x", |n| n.actions(["a"]).range([0.0, 10.0]).noise(Noise::Gaussian(0.05)))
+        .node("y", |n| n.parents(["x"]).noise(Noise::Gaussian(0.05)))
+        .maximize("y")
+        .build()
+        .expect("a problem")
+}
+
+/// `y = 10 - (x - 6)²` with `x = a` at actions from 0 to 12, measured in a study whose range was [0, 12].
+fn measured(study: &mut Study) {
+    for i in 0..13 {
+        let a = f64::from(i);
+        let values = vec![Some(a), Some(10.0 - (a - 6.0) * (a - 6.0))];
+        study.add(Observation { intervention: doing(a), values }).expect("it is still data");
+    }
+}
+
+#[test]
+fn rows_outside_the_ranges_train_the_model_and_are_not_recommended() {
+    let mut study = Study::new(hill([0.0, 4.0]), 1);
+    measured(&mut study);
+    let best = study.recommend().expect("a model");
+    check_intervention(study.problem(), &best.intervention).expect("in today's range");
+    assert!(best.intervention.actions[0] > 3.9, "the best of what is allowed: {:?}", best.intervention);
+    let outside = best.warnings.iter().find(|warning| warning.to_string().contains("outside its range"));
+    assert_eq!(
+        outside.expect("a warning").to_string(),
+        "a was 5 to 12 in 8 trials, outside its range 0 to 4; the model learns from that, and nothing outside is \
+         proposed or recommended"
+    );
+    // What is expected outside is what was seen there, and not what the end of the range gives.
+    let far = best.expects(study.problem(), &doing(6.0));
+    assert!((far[1].mean - 10.0).abs() < 0.5, "{:?}", far[1]);
+    assert!((best.expects(study.problem(), &doing(9.0))[1].mean - 1.0).abs() < 0.5);
+    let suggestion = study.ask().expect("a suggestion").suggestion.clone();
+    check_intervention(study.problem(), &suggestion.intervention).expect("in today's range");
+}
+
+#[test]
+fn ranges_can_be_narrowed_and_widened() {
+    let mut study = Study::new(hill([0.0, 12.0]), 1);
+    measured(&mut study);
+    assert!((study.recommend().expect("a model").intervention.actions[0] - 6.0).abs() < 0.5);
+    study.change_problem(hill([7.0, 9.0])).expect("narrower");
+    assert_eq!(study.data().len(), 13);
+    assert!((study.recommend().expect("a model").intervention.actions[0] - 7.0).abs() < 0.1);
+    study.change_problem(hill([-5.0, 40.0])).expect("wider");
+    assert!((study.recommend().expect("a model").intervention.actions[0] - 6.0).abs() < 1.0);
+}
+
+/// Every strategy keeps to the ranges of today, whatever was done before.
+#[test]
+fn every_strategy_stays_inside() {
+    for name in ["mcbo", "eifn", "cbo", "ucb", "ei", "random"] {
+        let strategy =
+            StrategySettings::new(name.parse::<StrategyName>().expect("a name"), Preset::Default, None)
+                .build();
+        let mut study = Study::with_strategy(hill([0.0, 4.0]), strategy.into(), 1);
+        measured(&mut study);
+        let trial = study.ask().expect("a suggestion");
+        check_intervention(&hill([0.0, 4.0]), &trial.suggestion.intervention).expect(name);
+    }
+}
+
+/// The best dose is the quality: `y = 1 - (dose - quality)²`.
+fn mill() -> Problem {
+    Problem::builder("mill")
+        .action("dose", [0.0, 1.0])
+        .node("quality", |n| n.context().noise(Noise::Learn))
+        .node("y", |n| n.parents(["quality"]).actions(["dose"]).noise(Noise::Gaussian(0.02)))
+        .maximize("y")
+        .build()
+        .expect("a problem")
+}
+
+fn grind(study: &mut Study, trials: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let problem = study.problem().clone();
+    let mut unit = || f64::from(rng.next_u32()) / f64::from(u32::MAX);
+    for _ in 0..trials {
+        let quality = unit();
+        let given = Given::new(&problem, [("quality", vec![quality])]).expect("a context");
+        let trial = study.ask_given(&given).expect("a suggestion");
+        let (number, dose) = (trial.number, trial.suggestion.intervention.actions[0]);
+        assert_eq!(trial.suggestion.given, given);
+        let y = 1.0 - (dose - quality).powi(2);
+        study.tell(number, vec![None, Some(y)]).expect("a good observation");
+        assert_eq!(study.data().observations()[number - 1].values[0], Some(quality));
+    }
+}
+
+#[test]
+fn what_is_given_decides_what_is_best() {
+    let mut study = Study::new(mill(), 1);
+    grind(&mut study, 20);
+    let problem = study.problem().clone();
+    let contexts: Vec<Given> = [0.2, 0.5, 0.8]
+        .map(|quality| Given::new(&problem, [("quality", vec![quality])]).expect("a context"))
+        .to_vec();
+    let policy = study.policy(Criterion::Mean, &contexts).expect("a policy");
+    for ((given, advice), quality) in contexts.iter().zip(&policy).zip([0.2, 0.5, 0.8]) {
+        let dose = advice.intervention.actions[0];
+        assert!((dose - quality).abs() < 0.08, "{quality}: {dose}");
+        let alone = study.recommend_given(Criterion::Mean, given).expect("a recommendation");
+        assert_eq!((&alone.intervention, &alone.predicted), (&advice.intervention, &advice.predicted));
+        assert!(!alone.warnings.iter().any(|warning| matches!(warning, Warning::NotGiven { .. })));
+    }
+    // Without it the average over what was seen counts, and that is said.
+    let average = study.recommend().expect("a recommendation");
+    assert!((average.intervention.actions[0] - 0.5).abs() < 0.15, "{:?}", average.intervention);
+    assert!(average.warnings.contains(&Warning::NotGiven { contexts: vec!["quality".into()] }));
+    let suggestion = &study.ask().expect("a suggestion").suggestion;
+    assert!(suggestion.warnings.iter().any(|warning| warning.to_string().contains("quality is not given")));
+}
+
+#[test]
+fn told_contexts_must_be_what_was_given() {
+    let mut study = Study::new(mill(), 1);
+    let problem = study.problem().clone();
+    let given = Given::new(&problem, [("quality", vec![0.8])]).expect("a context");
+    let number = study.ask_given(&given).expect("a trial").number;
+    let told = study.tell(number, vec![Some(0.7), Some(1.0)]);
+    let expected = DataError::ContradictsGiven { node: "quality".into(), given: 0.8, found: 0.7 };
+    assert_eq!(told, Err(StudyError::Data(expected)));
+    study.tell(number, vec![Some(0.800_000_1), None]).expect("rounded");
+    assert_eq!(study.data().observations()[0].values, [Some(0.8), None]);
+    assert!(study.amend(number, &[Some(0.800_000_1), Some(1.0)]).expect("rounded and more"));
+    assert!(matches!(study.amend(number, &[Some(0.5), None]), Err(StudyError::Conflict { .. })));
+    // What was wrong from the beginning can be put right.
+    assert!(study.correct(number, &[Some(0.6), None]).expect("put right"));
+    let unknown = Given::new(&problem, [("dose", vec![0.8])]).unwrap_err();
+    assert_eq!(unknown.to_string(), "\"dose\" is no context; hint: the contexts are quality");
+    assert!(Given::new(&problem, [("quality", vec![f64::NAN])]).is_err());
+    assert!(Given::new(&problem, [("quality", vec![1.0, 2.0])]).is_err());
+    assert!(Given::new(&problem, [("quality", vec![1.0]), ("quality", vec![1.0])]).is_err());
+}
+
+#[test]
+fn strategies_without_a_model_of_the_nodes_say_what_they_cannot() {
+    let limited = Problem::builder("limited")
+        .action("a", [0.0, 1.0])
+        .node("s", |n| n.actions(["a"]).limit(Limit::below(0.5, 0.9)))
+        .node("y", |n| n.actions(["a"]))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    for name in ["ucb", "ei", "cbo"] {
+        let strategy: Arc<dyn mcbo_core::Strategy> =
+            StrategySettings::new(name.parse::<StrategyName>().expect("a name"), Preset::Default, None)
+                .build()
+                .into();
+        let mut study = Study::with_strategy(mill(), strategy.clone(), 1).initial(0);
+        let given = Given::new(study.problem(), [("quality", vec![0.5])]).expect("a context");
+        let cannot = study.ask_given(&given).expect_err("it cannot").to_string();
+        assert!(
+            cannot.starts_with(&format!("strategy {name:?} cannot use what is known of contexts")),
+            "{cannot}"
+        );
+        assert!(study.ask().is_ok(), "contexts are noise to it");
+        let mut study = Study::with_strategy(limited.clone(), strategy, 1).initial(0);
+        let cannot = study.ask().expect_err("it cannot");
+        assert!(matches!(cannot, StudyError::Suggest(SuggestError::Cannot { .. })), "{cannot}");
+    }
+}
+
+/// `y = a` is best at 1, but `s = a + N(0, 0.1²)` beside it must stay below 0.7: at 0.7 - 1.645·0.1 for 95 %.
+fn fence(probability: f64) -> Problem {
+    Problem::builder("fence")
+        .action("a", [0.0, 1.0])
+        .node("s", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1)).limit(Limit::below(0.7, probability)))
+        .node("y", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1)))
+        .maximize("y")
+        .simulate("s", "a + normal(0, 0.1)")
+        .simulate("y", "a + normal(0, 0.1)")
+        .build()
+        .expect("a problem")
+}
+
+fn run(study: &mut Study, trials: usize) {
+    let problem = study.problem().clone();
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for _ in 0..trials {
+        let trial = study.ask().expect("a suggestion");
+        let (number, intervention) = (trial.number, trial.suggestion.intervention.clone());
+        let values = problem.simulator().expect("one").sample(&problem, &intervention, &mut rng);
+        study.tell(number, values.into_iter().map(Some).collect()).expect("a good observation");
+    }
+}
+
+#[test]
+fn recommendations_keep_limits_and_go_up_to_them() {
+    let mut study = Study::new(fence(0.95), 3);
+    run(&mut study, 30);
+    let advice = study.recommend().expect("a recommendation");
+    let (a, edge) = (advice.intervention.actions[0], 0.7 - 0.164_485);
+    assert!(a < edge + 0.06 && a > edge - 0.12, "{a} against {edge}");
+    assert_eq!((advice.limits.len(), advice.limits[0].name.as_str()), (1, "s"));
+    assert!(advice.limits[0].is_probable(), "{:?}", advice.limits);
+    assert!(advice.predicted.iter().any(|forecast| forecast.name == "s"), "it is learned and foretold");
+    // Suggestions went by what was plausible, and say so.
+    let late = &study.trials()[20..];
+    for trial in late {
+        let keeping = &trial.suggestion.limits[0];
+        assert!(keeping.is_plausible() && trial.suggestion.intervention.actions[0] < 0.75, "{keeping:?}");
+    }
+    // The best measured trial is one of those that kept the limit.
+    let (best, _) = study.best_trial().expect("one");
+    assert!(best.values.as_ref().is_some_and(|values| values[0].is_some_and(|s| s < 0.7)));
+    // A model that is sure of less allows less.
+    let sure = study.recommend_by(Criterion::Lower).expect("a recommendation");
+    assert!(sure.limits[0].is_probable());
+}
+
+#[test]
+fn what_cannot_be_kept_is_said_with_what_comes_nearest() {
+    let problem = Problem::builder("impossible")
+        .action("a", [0.0, 1.0])
+        .node("s", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1)).limit(Limit::below(-0.1, 0.99)))
+        .node("y", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1)))
+        .maximize("y")
+        .simulate("s", "a + normal(0, 0.1)")
+        .simulate("y", "a + normal(0, 0.1)")
+        .build()
+        .expect("a problem");
+    let mut study = Study::new(problem, 3);
+    run(&mut study, 15);
+    let advice = study.recommend().expect("a recommendation");
+    assert!(advice.intervention.actions[0] < 0.05, "{:?}", advice.intervention);
+    let said = advice.warnings.iter().find(|warning| matches!(warning, Warning::LimitsUnlikely { .. }));
+    let said = said.expect("a warning").to_string();
+    assert!(
+        said.starts_with(
+            "nothing is likely to keep the limits: this comes nearest, with a probability of 0."
+        )
+    );
+    assert!(said.contains("instead of 0.99 for s"), "{said}");
+}
+
+/// An action that only a limit depends on is used for it: `s = 2 a - b`, `y = a`.
+#[test]
+fn actions_that_only_limits_depend_on_are_used() {
+    let problem = Problem::builder("valve")
+        .action("a", [0.0, 1.0])
+        .action("b", [0.0, 1.0])
+        .node("s", |n| n.actions(["a", "b"]).noise(Noise::Gaussian(0.05)).limit(Limit::below(1.0, 0.9)))
+        .node("y", |n| n.actions(["a"]).noise(Noise::Gaussian(0.05)))
+        .maximize("y")
+        .simulate("s", "2 * a - b + normal(0, 0.05)")
+        .simulate("y", "a + normal(0, 0.05)")
+        .build()
+        .expect("a problem");
+    assert!(problem.warnings().is_empty(), "{:?}", problem.warnings());
+    let mut study = Study::new(problem, 3);
+    run(&mut study, 25);
+    let advice = study.recommend().expect("a recommendation");
+    let [a, b] = advice.intervention.actions[..] else { panic!("two actions") };
+    // At b = 1: 2 a - 1 + 1.28·0.05 < 1.
+    assert!(a > 0.85 && b > 0.8 && 2.0 * a - b < 0.99, "{a} {b}");
+}
+
+#[test]
+fn costs_add_up_and_are_spent() {
+    let problem = Problem::builder("costs")
+        .action("a", [0.0, 2.0])
+        .action("b", [0.0, 1.0])
+        .action_cost("a", Cost { fixed: 3.0, per_unit: 0.5 })
+        .node("x", |n| n.actions(["a"]).hard([0.0, 5.0]).cost(7.0))
+        .node("y", |n| n.parents(["x"]).actions(["b"]))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    let with = |targets: Vec<(usize, Vec<f64>)>, a: f64| Intervention { targets, actions: vec![a, 0.5] };
+    assert_eq!(problem.cost(&with(vec![], 0.0)), 0.0);
+    assert_eq!(problem.cost(&with(vec![], 2.0)), 4.0);
+    assert_eq!(problem.cost(&with(vec![(0, vec![1.0])], 2.0)), 11.0);
+    let mut study = Study::new(problem, 1).initial(2);
+    study
+        .add(Observation { intervention: with(vec![], 2.0), values: vec![Some(1.0), Some(1.0)] })
+        .expect("a row");
+    assert_eq!(study.spent(), 0.0, "made outside");
+    let number = study.enqueue(with(vec![(0, vec![1.0])], 0.0)).expect("a trial").number;
+    assert_eq!(study.spent(), 0.0, "not made yet");
+    study.tell(number, vec![None, Some(1.0)]).expect("a good observation");
+    assert_eq!(study.spent(), 7.0);
+    let number = study.enqueue(with(vec![], 1.0)).expect("a trial").number;
+    study.fail(number).expect("it failed");
+    assert_eq!(study.spent(), 10.5);
+}
+
+/// Two knobs that do the same, one of them dear: trials use the other.
+#[test]
+fn what_costs_less_is_tried_more() {
+    let problem = |costs: bool| {
+        let builder = Problem::builder("knobs").action("cheap", [0.0, 1.0]).action("dear", [0.0, 1.0]);
+        let builder = match costs {
+            true => builder
+                .action_cost("cheap", Cost { fixed: 1.0, per_unit: 0.0 })
+                .action_cost("dear", Cost { fixed: 10.0, per_unit: 0.0 }),
+            false => builder,
+        };
+        builder
+            .node("y", |n| n.actions(["cheap", "dear"]).noise(Noise::Gaussian(0.05)))
+            .maximize("y")
+            .simulate("y", "1 - (cheap + dear - 0.6)^2 + normal(0, 0.05)")
+            .build()
+            .expect("a problem")
+    };
+    let dear = |costs: bool| {
+        let mut study = Study::new(problem(costs), 3).initial(4);
+        run(&mut study, 14);
+        let used = |trial: &&mcbo_core::Trial| trial.suggestion.intervention.actions[1] != 0.0;
+        study.trials()[4..].iter().filter(used).count()
+    };
+    let (with, without) = (dear(true), dear(false));
+    assert!(with <= 3 && without >= 7, "{with} against {without}");
+}

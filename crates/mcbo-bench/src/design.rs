@@ -110,7 +110,14 @@ fn random_intervention(problem: &Problem, targets: &[usize], rng: &mut dyn Rng) 
 /// A random choice with random values.
 fn anywhere(problem: &Problem, rng: &mut dyn Rng) -> Intervention {
     let (data, memory) = (Data::new(), Memory::default());
-    let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory, given: mcbo_core::Given::NONE };
+    let context = Context {
+        problem,
+        data: &data,
+        pending: &[],
+        failed: &[],
+        memory: &memory,
+        given: mcbo_core::Given::NONE,
+    };
     // Random strategies never fail.
     Random
         .suggest(&context, rng)

@@ -197,7 +197,8 @@ pub fn run_told(
     for round in 1..=rounds {
         // The design is drawn in round 0: the same streams of later rounds draw contexts.
         let given = task.contexts(&mut generator(task, seed, Purpose::Design, round));
-        let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory, given: &given };
+        let context =
+            Context { problem, data: &data, pending: &[], failed: &[], memory: &memory, given: &given };
         let mut rng = generator(task, seed, Purpose::Strategy, round);
         let started = Instant::now();
         let proposal = strategy.suggest(&context, &mut rng).map_err(failed(round))?;
@@ -244,7 +245,8 @@ pub fn run_told(
         (0..count).map(|_| recommend(&task.contexts(&mut contexts))).collect::<Result<_, _>>()?;
     let seconds = started.elapsed().as_secs_f64();
     let expected_reward = mean(advised.iter().map(|(_, reward)| *reward));
-    let intervention = advised.into_iter().next().map_or_else(|| problem.neutral_intervention(), |first| first.0);
+    let intervention =
+        advised.into_iter().next().map_or_else(|| problem.neutral_intervention(), |first| first.0);
     Ok(RunResult {
         task: task.name().into(),
         method: strategy.name().into(),

@@ -24,11 +24,13 @@ fn policies() {
     for (name, range) in [("molasses", [0.0, 2.0]), ("thermostat", [0.0, 1.0])] {
         let task = Task::named(name).expect("a task");
         let best = |context: f64| {
-            let rewards = grid(range[0], range[1], 401).map(|a| task.expected_reward(&in_context(&[a], context)));
+            let rewards =
+                grid(range[0], range[1], 401).map(|a| task.expected_reward(&in_context(&[a], context)));
             rewards.fold(f64::NEG_INFINITY, f64::max)
         };
         let parts = 100;
-        let mean = (0..parts).map(|i| best((f64::from(i) + 0.5) / f64::from(parts))).sum::<f64>() / f64::from(parts);
+        let mean =
+            (0..parts).map(|i| best((f64::from(i) + 0.5) / f64::from(parts))).sum::<f64>() / f64::from(parts);
         assert!((mean - task.optimum()).abs() < 1e-4, "{name}: {mean} against {}", task.optimum());
         // Without the context there is less to have.
         let blind = grid(range[0], range[1], 201).map(|a| task.expected_reward(&acting(&[a])));
@@ -78,7 +80,8 @@ fn the_best_that_keeps_the_limit() {
 
 #[test]
 fn costs_do_not_change_what_is_best() {
-    let (task, free) = (Task::named("psagraph-costs").expect("a task"), Task::named("psagraph").expect("a task"));
+    let (task, free) =
+        (Task::named("psagraph-costs").expect("a task"), Task::named("psagraph").expect("a task"));
     assert_eq!(task.optimum(), free.optimum());
     let drugs = Intervention { targets: vec![(2, vec![0.0]), (3, vec![1.0])], actions: vec![] };
     assert!((task.expected_reward(&drugs) - task.optimum()).abs() < 1e-5);

@@ -1,8 +1,8 @@
 //! The JSON that scripts rely on.
 
 use mcbo_core::{
-    Certificate, Criterion, Forecast, Given, Intervention, Keeping, NodeSummary, Noise, Outlook, Problem, Recommendation,
-    Suggestion, Trial, Warning, slot_name,
+    Certificate, Criterion, Forecast, Given, Intervention, Keeping, NodeSummary, Noise, Outlook, Problem,
+    Recommendation, Suggestion, Trial, Warning, slot_name,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};

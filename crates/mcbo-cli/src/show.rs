@@ -63,7 +63,8 @@ pub fn limits(
     if limits.is_empty() {
         return Ok(());
     }
-    let mut table = Table::new([("limit", Align::Left), ("kept with", Align::Right), ("wanted", Align::Right)]);
+    let mut table =
+        Table::new([("limit", Align::Left), ("kept with", Align::Right), ("wanted", Align::Right)]);
     for keeping in limits {
         let node = &problem.nodes()[keeping.node];
         let level = node.limit.map_or_else(String::new, |limit| {

@@ -162,7 +162,11 @@ impl std::fmt::Display for OutsideRange {
         if least != most {
             write!(f, " to {most}")?;
         }
-        write!(f, " in {trials} trial{}, outside its range {low} to {high}", if *trials == 1 { "" } else { "s" })
+        write!(
+            f,
+            " in {trials} trial{}, outside its range {low} to {high}",
+            if *trials == 1 { "" } else { "s" }
+        )
     }
 }
 

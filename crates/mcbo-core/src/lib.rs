@@ -25,10 +25,12 @@ pub use acquisition::{Acquisition, AcquisitionFactory, CredibleReward, Optimisti
 pub use mcbo_gp::processor;
 pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors, Sampling, Shape};
 
-pub use data::{Data, DataError, Observation, OutsideRange, check_done, check_intervention, check_ranges, keeps_limits};
+pub use data::{
+    Data, DataError, Observation, OutsideRange, check_done, check_intervention, check_ranges, keeps_limits,
+};
 pub use decision::DecisionSpace;
-pub use given::Given;
 pub use expr::{Expr, ExprError, ExprErrorKind};
+pub use given::Given;
 pub use graph::{Graph, GraphError};
 pub use intervention::{Choice, Intervention};
 pub use network::{

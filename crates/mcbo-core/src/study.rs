@@ -466,7 +466,11 @@ impl Study {
     ///
     /// # Errors
     /// If no model can be fitted to the data.
-    pub fn policy(&self, criterion: Criterion, contexts: &[Given]) -> Result<Vec<Recommendation>, StudyError> {
+    pub fn policy(
+        &self,
+        criterion: Criterion,
+        contexts: &[Given],
+    ) -> Result<Vec<Recommendation>, StudyError> {
         contexts.iter().try_for_each(|given| given.check(&self.problem))?;
         Ok(self.advisor.policy(&self.settled(), criterion, contexts, &mut self.generator(u64::MAX))?)
     }
@@ -482,7 +486,14 @@ impl Study {
 
     /// What was measured, and nothing that is under way.
     fn settled(&self) -> Context<'_> {
-        Context { problem: &self.problem, data: &self.data, pending: &[], failed: &[], memory: &self.memory, given: Given::NONE }
+        Context {
+            problem: &self.problem,
+            data: &self.data,
+            pending: &[],
+            failed: &[],
+            memory: &self.memory,
+            given: Given::NONE,
+        }
     }
 
     /// The trial with the best measured reward, and that reward in the direction of improvement; of those in which no measurement
@@ -502,9 +513,8 @@ impl Study {
     /// What the trials have cost that were made: those that are complete, and those that failed on the way. Rows from outside cost
     /// nothing here.
     pub fn spent(&self) -> f64 {
-        let made = |trial: &&Trial| {
-            trial.state != TrialState::Pending && trial.suggestion.origin() != Origin::Added
-        };
+        let made =
+            |trial: &&Trial| trial.state != TrialState::Pending && trial.suggestion.origin() != Origin::Added;
         self.trials.iter().filter(made).map(|trial| self.problem.cost(&trial.suggestion.intervention)).sum()
     }
 

@@ -132,7 +132,8 @@ fn observing_does_nothing() {
 fn suggestion(threads: usize, problem: &Problem, data: &Data, strategy: &dyn Strategy) -> Proposal {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     let memory = Memory::default();
-    let context = Context { problem, data, pending: &[], failed: &[], memory: &memory, given: mcbo_core::Given::NONE };
+    let context =
+        Context { problem, data, pending: &[], failed: &[], memory: &memory, given: mcbo_core::Given::NONE };
     pool.install(|| strategy.suggest(&context, &mut ChaCha8Rng::seed_from_u64(3)).expect("a suggestion"))
 }
 
@@ -186,7 +187,8 @@ fn pending_trials_are_not_proposed_again() {
                     data: &data,
                     pending: &pending,
                     failed: &[],
-                    memory: &memory, given: mcbo_core::Given::NONE,
+                    memory: &memory,
+                    given: mcbo_core::Given::NONE,
                 };
                 let next =
                     strategy.suggest(&context, &mut rng).expect("a suggestion").suggestion.intervention;

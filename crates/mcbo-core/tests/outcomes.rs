@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mcbo_core::{
-    Cost, Criterion, DataError, Given, Intervention, Limit, Noise, Observation, Preset, Problem, StrategyName,
-    StrategySettings, Study, StudyError, SuggestError, Warning, check_intervention,
+    Cost, Criterion, DataError, Given, Intervention, Limit, Noise, Observation, Preset, Problem,
+    StrategyName, StrategySettings, Study, StudyError, SuggestError, Warning, check_intervention,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -69,7 +69,9 @@ fn ranges_can_be_narrowed_and_widened() {
 #[test]
 fn every_strategy_stays_inside() {
     for name in ["mcbo", "eifn", "cbo", "ucb", "ei", "random"] {
-        let strategy = StrategySettings::new(name.parse::<StrategyName>().expect("a name"), Preset::Default, None).build();
+        let strategy =
+            StrategySettings::new(name.parse::<StrategyName>().expect("a name"), Preset::Default, None)
+                .build();
         let mut study = Study::with_strategy(hill([0.0, 4.0]), strategy.into(), 1);
         measured(&mut study);
         let trial = study.ask().expect("a suggestion");
@@ -161,11 +163,16 @@ fn strategies_without_a_model_of_the_nodes_say_what_they_cannot() {
         .expect("a problem");
     for name in ["ucb", "ei", "cbo"] {
         let strategy: Arc<dyn mcbo_core::Strategy> =
-            StrategySettings::new(name.parse::<StrategyName>().expect("a name"), Preset::Default, None).build().into();
+            StrategySettings::new(name.parse::<StrategyName>().expect("a name"), Preset::Default, None)
+                .build()
+                .into();
         let mut study = Study::with_strategy(mill(), strategy.clone(), 1).initial(0);
         let given = Given::new(study.problem(), [("quality", vec![0.5])]).expect("a context");
         let cannot = study.ask_given(&given).expect_err("it cannot").to_string();
-        assert!(cannot.starts_with(&format!("strategy {name:?} cannot use what is known of contexts")), "{cannot}");
+        assert!(
+            cannot.starts_with(&format!("strategy {name:?} cannot use what is known of contexts")),
+            "{cannot}"
+        );
         assert!(study.ask().is_ok(), "contexts are noise to it");
         let mut study = Study::with_strategy(limited.clone(), strategy, 1).initial(0);
         let cannot = study.ask().expect_err("it cannot");
@@ -238,7 +245,11 @@ fn what_cannot_be_kept_is_said_with_what_comes_nearest() {
     assert!(advice.intervention.actions[0] < 0.05, "{:?}", advice.intervention);
     let said = advice.warnings.iter().find(|warning| matches!(warning, Warning::LimitsUnlikely { .. }));
     let said = said.expect("a warning").to_string();
-    assert!(said.starts_with("nothing is likely to keep the limits: this comes nearest, with a probability of 0."));
+    assert!(
+        said.starts_with(
+            "nothing is likely to keep the limits: this comes nearest, with a probability of 0."
+        )
+    );
     assert!(said.contains("instead of 0.99 for s"), "{said}");
 }
 
@@ -280,7 +291,9 @@ fn costs_add_up_and_are_spent() {
     assert_eq!(problem.cost(&with(vec![], 2.0)), 4.0);
     assert_eq!(problem.cost(&with(vec![(0, vec![1.0])], 2.0)), 11.0);
     let mut study = Study::new(problem, 1).initial(2);
-    study.add(Observation { intervention: with(vec![], 2.0), values: vec![Some(1.0), Some(1.0)] }).expect("a row");
+    study
+        .add(Observation { intervention: with(vec![], 2.0), values: vec![Some(1.0), Some(1.0)] })
+        .expect("a row");
     assert_eq!(study.spent(), 0.0, "made outside");
     let number = study.enqueue(with(vec![(0, vec![1.0])], 0.0)).expect("a trial").number;
     assert_eq!(study.spent(), 0.0, "not made yet");

@@ -7,7 +7,7 @@ use mcbo_core::{
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, span};
 use crate::page::{
-    LIMIT,     ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, MODEL, Sheet, Swatch, bar, reward_name, titled,
+    ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, LIMIT, MODEL, Sheet, Swatch, bar, reward_name, titled,
 };
 
 const WIDTH: f64 = 760.0;

@@ -157,9 +157,7 @@ pub(crate) fn inputs(problem: &Problem, node: usize) -> Vec<String> {
 }
 
 /// How a limit is drawn.
-pub(crate) const LIMIT: Style =
-    Style { dash: "5 3", width: 1.2, ..Style::new("p-limit", "#b00020") };
-
+pub(crate) const LIMIT: Style = Style { dash: "5 3", width: 1.2, ..Style::new("p-limit", "#b00020") };
 
 /// The reward in the direction of improvement: `yield`, or `−psa` where small is good.
 pub(crate) fn reward_name(problem: &Problem) -> String {

@@ -154,7 +154,12 @@ impl Problem {
     }
 
     /// What the simulator has for the contexts of trial `number` of a run with this seed.
-    fn simulate_contexts<'py>(&self, py: Python<'py>, seed: u64, number: u64) -> PyResult<Bound<'py, PyDict>> {
+    fn simulate_contexts<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        number: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let Some(simulator) = self.inner.simulator() else {
             return Err(exception("ProblemError", "the problem has no [simulator]; hint: add one".into()));
         };
@@ -222,8 +227,7 @@ impl Problem {
         rng.set_stream(number);
         let given = given_of(&self.inner, given)?;
         let known = |node: usize| given.of(node);
-        let values =
-            alone(py, || Ok(simulator.sample_knowing(&self.inner, &intervention, known, &mut rng)))?;
+        let values = alone(py, || Ok(simulator.sample_knowing(&self.inner, &intervention, known, &mut rng)))?;
         observed(py, &self.inner, &values.into_iter().map(Some).collect::<Vec<_>>())
     }
 }

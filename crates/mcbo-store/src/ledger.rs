@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use mcbo_core::{
-    DataError, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError, Suggestion, Trial,
-    TrialState, values_by_name,
+    DataError, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError, Suggestion,
+    Trial, TrialState, values_by_name,
 };
 
 use crate::event::{Added, Asked, Corrected, Event, Failed, ProblemChanged, Retried, Row, Told, program};

@@ -75,7 +75,9 @@ impl Simulated {
 impl World for Simulated {
     fn given(&mut self, number: usize) -> Given {
         match self.problem.simulator() {
-            Some(simulator) => Given::draw(&self.problem, simulator, &mut self.stream(Self::CONTEXTS, number)),
+            Some(simulator) => {
+                Given::draw(&self.problem, simulator, &mut self.stream(Self::CONTEXTS, number))
+            }
             None => Given::default(),
         }
     }

@@ -58,7 +58,10 @@ fn given_goes_in_and_comes_out() {
     for number in 1..=5 {
         let quality = 0.15 * f64::from(number);
         let trial = ask(&format!("quality={quality}")).with_code(0).json().remove(0);
-        assert_eq!((trial["trial"].as_i64(), trial["given"]["quality"].as_f64()), (Some(number.into()), Some(quality)));
+        assert_eq!(
+            (trial["trial"].as_i64(), trial["given"]["quality"].as_f64()),
+            (Some(number.into()), Some(quality))
+        );
         let dose = trial["intervention"]["actions"]["dose"].as_f64().unwrap();
         assert_eq!(trial["cost"].as_f64(), Some(if dose == 0.0 { 0.0 } else { 2.0 + dose }));
         if number > 3 {
@@ -66,24 +69,39 @@ fn given_goes_in_and_comes_out() {
         }
         let number = number.to_string();
         let wrong = mcbo_in(at, &["tell", "mill", &number, "quality=3", "y=1"]).with_code(2);
-        assert!(wrong.stderr.contains("when the trial was asked for but is reported as 3"), "{}", wrong.stderr);
+        assert!(
+            wrong.stderr.contains("when the trial was asked for but is reported as 3"),
+            "{}",
+            wrong.stderr
+        );
         let (y, dust) = (dose * (1.0 + quality), dose + 0.01);
         mcbo_in(at, &["tell", "mill", &number, &format!("y={y}"), &format!("dust={dust}")]).with_code(0);
     }
     let shown = mcbo_in(at, &["ask", "mill", "--given", "quality=0.8"]).with_code(0);
-    for text in ["given  quality = 0.8", "cost  ", "dust below 0.6 mg", "dust (mg)", "Measured? mcbo tell mill 6 dust=… y=…"] {
+    for text in [
+        "given  quality = 0.8",
+        "cost  ",
+        "dust below 0.6 mg",
+        "dust (mg)",
+        "Measured? mcbo tell mill 6 dust=… y=…",
+    ] {
         assert!(shown.stdout.contains(text), "{text}: {}", shown.stdout);
     }
-    let best = mcbo_in(at, &["best", "mill", "--given", "quality=0.8", "--json"]).with_code(0).json().remove(0);
+    let best =
+        mcbo_in(at, &["best", "mill", "--given", "quality=0.8", "--json"]).with_code(0).json().remove(0);
     let advice = &best["recommendation"];
     assert_eq!(advice["given"]["quality"], 0.8);
     assert!(advice["limits"]["dust"]["probability"].as_f64().unwrap() >= 0.9, "{advice}");
     assert!(advice["cost"].as_f64().is_some());
     let unsaid = mcbo_in(at, &["best", "mill", "--json"]).with_code(0);
     assert!(unsaid.stderr.contains("quality is not given: what counts is the average"), "{}", unsaid.stderr);
-    let predicted = mcbo_in(at, &["predict", "mill", "dose=0.5", "--given", "quality=1", "--json"]).with_code(0);
+    let predicted =
+        mcbo_in(at, &["predict", "mill", "dose=0.5", "--given", "quality=1", "--json"]).with_code(0);
     let predicted = predicted.json().remove(0);
-    assert_eq!((predicted["given"]["quality"].as_f64(), predicted["predicted"]["quality"]["mean"].as_f64()), (Some(1.0), Some(1.0)));
+    assert_eq!(
+        (predicted["given"]["quality"].as_f64(), predicted["predicted"]["quality"]["mean"].as_f64()),
+        (Some(1.0), Some(1.0))
+    );
     let status = mcbo_in(at, &["status", "mill", "--json"]).with_code(0).json().remove(0);
     assert!(status["spent"].as_f64().unwrap() > 0.0);
     let export = mcbo_in(at, &["export", "mill"]).with_code(0);
@@ -122,7 +140,8 @@ fn runs_draw_contexts_first_and_keep_to_a_budget() {
     }
     let refused = mcbo_in(at, &["run", "p.toml", "--budget", "-3"]).with_code(2);
     assert!(refused.stderr.contains("--budget"), "{}", refused.stderr);
-    std::fs::write(at.join("free.toml"), PROBLEM.replace("cost = { fixed = 2, per_unit = 1 }\n", "")).unwrap();
+    std::fs::write(at.join("free.toml"), PROBLEM.replace("cost = { fixed = 2, per_unit = 1 }\n", ""))
+        .unwrap();
     let refused = mcbo_in(at, &["run", "free.toml", "--budget", "3"]).with_code(2);
     assert!(refused.stderr.contains("nothing in the problem file has a cost"), "{}", refused.stderr);
 }
@@ -132,7 +151,8 @@ fn rows_outside_the_range_are_added_with_a_warning() {
     let directory = with_file("p.toml", PROBLEM);
     let at = directory.path();
     mcbo_in(at, &["new", "mill", "--problem", "p.toml"]).with_code(0);
-    std::fs::write(at.join("past.csv"), "dose,quality,dust,y\n0.5,0.5,0.5,0.8\n3,0.5,3,4\n0.2,0.4,0.2,0.3\n").unwrap();
+    std::fs::write(at.join("past.csv"), "dose,quality,dust,y\n0.5,0.5,0.5,0.8\n3,0.5,3,4\n0.2,0.4,0.2,0.3\n")
+        .unwrap();
     let added = mcbo_in(at, &["add", "mill", "--csv", "past.csv"]).with_code(0);
     assert!(added.stderr.contains("dose was 3 in 1 trial, outside its range 0 to 1"), "{}", added.stderr);
     let best = mcbo_in(at, &["best", "mill", "--given", "quality=0.5", "--json"]).with_code(0);

@@ -141,7 +141,7 @@ fn bad_values_change_nothing() {
     let set = trial.iter().find(|t| !t["intervention"]["targets"].as_array().unwrap().is_empty()).unwrap();
     let (free, set) = (free["trial"].to_string(), set["trial"].to_string());
     let before = export(at);
-    let bad: [(&[&str], &str); 14] = [
+    let bad: [(&[&str], &str); 13] = [
         (&["x=nan"], "x is NaN"),
         (&["x=inf"], "x is inf"),
         (&["x=many"], "\"many\" is not a number"),

@@ -3,8 +3,8 @@
 use crate::Choice;
 use crate::network::{Causal, Draws, Plan, Workspace};
 
-use super::{Acquisition, ChoiceCost};
 use super::log_improvement::log_improvement;
+use super::{Acquisition, ChoiceCost};
 
 /// `ln(EI / cost)` by the costs of the problem, or else by how much is intervened on, under the causal process of a choice; `-∞` for observing, which the ε rule decides.
 pub(crate) struct CausalImprovement<'a> {

@@ -137,8 +137,11 @@ impl<'a> Limited<'a> {
         }
         for place in 0..values.len() {
             let point = &points[place * stride..(place + 1) * stride];
-            let chances: Vec<Vec<Chance>> =
-                self.limits.iter().map(|watched| self.chances(watched, place, point, candidates, workspace)).collect();
+            let chances: Vec<Vec<Chance>> = self
+                .limits
+                .iter()
+                .map(|watched| self.chances(watched, place, point, candidates, workspace))
+                .collect();
             let of_draw = |chances: &Vec<Chance>, draw: usize| {
                 let count = chances.len() / draws;
                 log_mean(chances[draw * count..(draw + 1) * count].iter().map(|chance| chance.log))
@@ -149,9 +152,7 @@ impl<'a> Limited<'a> {
             };
             for (watched, chances) in self.limits.iter().zip(&chances) {
                 let count = chances.len() / draws;
-                let columns = || {
-                    counting.iter().flat_map(|&draw| draw * count..(draw + 1) * count)
-                };
+                let columns = || counting.iter().flat_map(|&draw| draw * count..(draw + 1) * count);
                 let log = log_mean(columns().map(|column| chances[column].log));
                 let missing = (-log.exp()).ln_1p();
                 let (price, slope) = hinge(watched.wanted - (log - missing));
@@ -228,7 +229,9 @@ impl<'a> Limited<'a> {
                         let noise = noise.map_or(0.0, |noise| noise[column % count]);
                         values[place * draws * per + self.column(column, count, per)] - noise
                     }
-                    Origin::Variable { variable, range } => range[0] + point[variable] * (range[1] - range[0]),
+                    Origin::Variable { variable, range } => {
+                        range[0] + point[variable] * (range[1] - range[0])
+                    }
                 };
                 let (part_log, ratio) = log_normal(watched.limit.room(value) / part.deviation);
                 log += part_log;
@@ -362,7 +365,8 @@ mod tests {
     fn prices_go_by_the_probability() {
         let (problem, data) = system(Noise::Gaussian(0.15));
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let network = Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+        let network =
+            Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
         let choice = Choice { targets: vec![], actions: vec![0, 1] };
         let inner = || Box::new(SharedOptimism::new(&problem, &network, &choice, 0.7, 4, 3));
         let price = Price { weight: 1.0, margin: 0.1, plausible: false };
@@ -400,7 +404,10 @@ mod tests {
             (2.0, -0.023_012_909_328_963_49, 0.055_247_862_678_989_97),
         ] {
             let found = log_normal(z);
-            assert!((found.0 / log - 1.0).abs() < 1e-12 && (found.1 / ratio - 1.0).abs() < 1e-12, "{z}: {found:?}");
+            assert!(
+                (found.0 / log - 1.0).abs() < 1e-12 && (found.1 / ratio - 1.0).abs() < 1e-12,
+                "{z}: {found:?}"
+            );
         }
         // Continuous where the formula changes.
         let (one, other) = (log_normal(-3.0 + 1e-9), log_normal(-3.0 - 1e-9));

@@ -23,8 +23,8 @@ impl ChoiceCost {
         let space = DecisionSpace::new(problem, choice);
         let action = |&action: &usize| problem.actions()[action].cost.map_or(0.0, |cost| cost.fixed);
         let target = |&node: &usize| problem.nodes()[node].cost.map_or(0.0, |cost| cost.fixed);
-        let fixed = choice.actions.iter().map(action).sum::<f64>()
-            + choice.targets.iter().map(target).sum::<f64>();
+        let fixed =
+            choice.actions.iter().map(action).sum::<f64>() + choice.targets.iter().map(target).sum::<f64>();
         let sloped = space.variables().iter().enumerate().filter_map(|(variable, decided)| {
             let Place::Action(action) = decided.place else { return None };
             let action = &problem.actions()[action];
@@ -54,7 +54,8 @@ impl ChoiceCost {
     }
 
     fn total(&self, point: &[f64]) -> f64 {
-        let sloped = self.sloped.iter().map(|&(variable, neutral, slope)| slope * (point[variable] - neutral).abs());
+        let sloped =
+            self.sloped.iter().map(|&(variable, neutral, slope)| slope * (point[variable] - neutral).abs());
         self.fixed + sloped.sum::<f64>()
     }
 }
@@ -159,7 +160,8 @@ mod tests {
             data.push(&problem, Observation { intervention, values }).expect("a good observation");
         }
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let network = Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+        let network =
+            Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
         for choice in problem.choices().expect("few") {
             for best in [-2.0, 0.5, 4.0] {
                 let draws = Draws::noiseless(&problem, &network, choice, 8, 3);

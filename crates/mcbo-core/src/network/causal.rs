@@ -109,7 +109,12 @@ impl<'a> Causal<'a> {
             let mut workspace = Workspace::default();
             for (done, reward) in interventional.iter().filter(|(done, _)| done.target_set() == set) {
                 let draws = draws_of(problem, network, &Choice::of(problem, done), seed);
-                let at = effect(&draws, &draws.plan().space().units(done).collect::<Vec<f64>>(), false, &mut workspace);
+                let at = effect(
+                    &draws,
+                    &draws.plan().space().units(done).collect::<Vec<f64>>(),
+                    false,
+                    &mut workspace,
+                );
                 let mut input = inputs_of(problem, done);
                 input.push(at.deviation[0] / scale);
                 rows.push(&input, (reward - at.mean[0]) / scale)?;
@@ -188,8 +193,12 @@ impl<'a> Causal<'a> {
     /// Mean and deviation of the reward of an intervention, in the direction of improvement.
     pub fn predict(&self, intervention: &Intervention) -> (f64, f64) {
         let draws = self.draws(&Choice::of(self.problem, intervention));
-        let at =
-            self.believe(&draws, &draws.plan().space().units(intervention).collect::<Vec<f64>>(), false, &mut Workspace::default());
+        let at = self.believe(
+            &draws,
+            &draws.plan().space().units(intervention).collect::<Vec<f64>>(),
+            false,
+            &mut Workspace::default(),
+        );
         (at.mean[0], at.deviation[0])
     }
 
@@ -199,7 +208,12 @@ impl<'a> Causal<'a> {
             return;
         }
         let draws = self.draws(&Choice::of(self.problem, intervention));
-        let at = effect(&draws, &draws.plan().space().units(intervention).collect::<Vec<f64>>(), false, &mut Workspace::default());
+        let at = effect(
+            &draws,
+            &draws.plan().space().units(intervention).collect::<Vec<f64>>(),
+            false,
+            &mut Workspace::default(),
+        );
         let residual = (self.predict(intervention).0 - at.mean[0]) / self.scale;
         let mut input = inputs_of(self.problem, intervention);
         input.push(at.deviation[0] / self.scale);

@@ -89,9 +89,8 @@ impl Network {
                 };
                 problem.slot(node).enumerate().map(component).product()
             };
-            let draw = |draw: usize| {
-                (draw * SAMPLES..(draw + 1) * SAMPLES).map(kept).sum::<f64>() / SAMPLES as f64
-            };
+            let draw =
+                |draw: usize| (draw * SAMPLES..(draw + 1) * SAMPLES).map(kept).sum::<f64>() / SAMPLES as f64;
             drawn.push((node, (0..DRAWS).map(draw).collect()));
         }
         let lucky = luckier_half(DRAWS, |draw| drawn.iter().map(|(_, kept)| kept[draw].ln()).sum());

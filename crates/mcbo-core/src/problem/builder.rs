@@ -38,8 +38,7 @@ impl ProblemBuilder {
     /// Adds an action with its range; not acting is 0, or the start of the range when 0 lies outside.
     #[must_use]
     pub fn action(mut self, name: impl Into<String>, range: [f64; 2]) -> Self {
-        let action =
-            DraftAction { name: name.into().into(), range: given(range), ..DraftAction::default() };
+        let action = DraftAction { name: name.into().into(), range: given(range), ..DraftAction::default() };
         self.draft.actions.push(action);
         self
     }

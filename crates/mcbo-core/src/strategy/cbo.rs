@@ -236,7 +236,14 @@ mod tests {
         let cbo = Cbo { max_observations: 20, ..Cbo::default() };
         let memory = Memory::default();
         let observes = |data: &Data, u: f64| {
-            let context = Context { problem: &problem, data, pending: &[], failed: &[], memory: &memory, given: crate::Given::NONE };
+            let context = Context {
+                problem: &problem,
+                data,
+                pending: &[],
+                failed: &[],
+                memory: &memory,
+                given: crate::Given::NONE,
+            };
             cbo.observes(&context, data, u)
         };
         let mut data = Data::new();

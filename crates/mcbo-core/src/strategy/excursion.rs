@@ -184,9 +184,10 @@ impl Mcbo {
         compared.sort_by(|a, b| b.0.total_cmp(&a.0));
         // The best few once more, in systems that they were not chosen by.
         let again = Comparison { trusted: comparison.trusted, ..Comparison::new(context, network, 2, seed) };
-        let allowed = compared.into_iter().map(|(_, intervention)| intervention).filter(|at| {
-            shortfall(&network.keeping(problem, at), true) == 0.0
-        });
+        let allowed = compared
+            .into_iter()
+            .map(|(_, intervention)| intervention)
+            .filter(|at| shortfall(&network.keeping(problem, at), true) == 0.0);
         let finalists = allowed.take(FINALISTS);
         let finalists: Vec<Intervention> = known.into_iter().chain(finalists).collect();
         let rewards: Vec<Vec<f64>> = finalists.iter().map(|at| again.rewards(at)).collect();
@@ -292,7 +293,14 @@ mod tests {
     fn instead(data: &Data, usual: f64, mut excursions: Excursions) -> (Option<f64>, Excursions) {
         let problem = problem();
         let memory = Memory { last: Some(at(usual)), ..Memory::default() };
-        let context = Context { problem: &problem, data, pending: &[], failed: &[], memory: &memory, given: crate::Given::NONE };
+        let context = Context {
+            problem: &problem,
+            data,
+            pending: &[],
+            failed: &[],
+            memory: &memory,
+            given: crate::Given::NONE,
+        };
         let mcbo = Mcbo::default();
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (network, _) = context.fit(&mcbo.model, &mut rng).expect("a fit");
@@ -348,7 +356,14 @@ mod tests {
         let problem = problem();
         let data = data(&problem, (0..10).map(|i| f64::from(i) / 9.0));
         let memory = Memory::default();
-        let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory, given: crate::Given::NONE };
+        let context = Context {
+            problem: &problem,
+            data: &data,
+            pending: &[],
+            failed: &[],
+            memory: &memory,
+            given: crate::Given::NONE,
+        };
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (network, _) = context.fit(&Mcbo::default().model, &mut rng).expect("a fit");
         let comparison = Comparison::new(&context, &network, 1, 1);

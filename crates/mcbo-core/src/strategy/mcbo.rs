@@ -232,7 +232,8 @@ impl Strategy for Mcbo {
         let limits = network.keeping(problem, &intervention);
         warnings.extend(limits::warning(&limits, true));
         let Some(chosen) = candidate else {
-            let suggestion = Suggestion { predicted, warnings, limits, ..Suggestion::new(self.name(), intervention) };
+            let suggestion =
+                Suggestion { predicted, warnings, limits, ..Suggestion::new(self.name(), intervention) };
             return Ok(Proposal { suggestion, memory });
         };
         memory.last = Some(intervention.clone());
@@ -285,7 +286,14 @@ mod tests {
     fn every_rule_suggests_and_says_its_width() {
         let (problem, data) = system(Noise::Gaussian(0.1));
         let memory = Memory::default();
-        let context = Context { problem: &problem, data: &data, pending: &[], failed: &[], memory: &memory, given: crate::Given::NONE };
+        let context = Context {
+            problem: &problem,
+            data: &data,
+            pending: &[],
+            failed: &[],
+            memory: &memory,
+            given: crate::Given::NONE,
+        };
         let suggest = |mcbo: Mcbo| {
             let proposal = mcbo.suggest(&context, &mut ChaCha8Rng::seed_from_u64(4)).expect("a suggestion");
             let suggestion = proposal.suggestion;

@@ -4,9 +4,7 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 use crate::acquisition::CredibleReward;
-use crate::network::{
-    Forecast, Keeping, LOWER_QUANTILE, ModelSettings, Network, expected_reward, quantile,
-};
+use crate::network::{Forecast, Keeping, LOWER_QUANTILE, ModelSettings, Network, expected_reward, quantile};
 use crate::optimism::Optimism;
 use crate::search::{Scored, SearchSettings, Stages, climb};
 use crate::{Choice, Given, Intervention, Problem};

@@ -48,7 +48,8 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
             let curves = shown.iter().map(|&input| curves[input][component].as_slice());
             let range = range(&slices.rows[component], curves);
             // A limit that is not far off is shown.
-            let level = limit.map(|limit| limit.level.clamp(2.0 * range[0] - range[1], 2.0 * range[1] - range[0]));
+            let level =
+                limit.map(|limit| limit.level.clamp(2.0 * range[0] - range[1], 2.0 * range[1] - range[0]));
             span(range.into_iter().chain(level), 0.0)
         })
         .collect();

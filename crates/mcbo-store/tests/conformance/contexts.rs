@@ -68,5 +68,9 @@ pub fn ranges(url: &str) {
     let advice = study.study().unwrap().recommend().unwrap();
     assert!((0.1..=0.3).contains(&advice.intervention.actions[0]) || advice.intervention.actions[0] == 0.1);
     let said: Vec<String> = advice.warnings.iter().map(ToString::to_string).collect();
-    assert!(said.iter().any(|text| text.contains("dose was 0.9 to 7.5 in 2 trials, outside its range 0.1 to 0.3")), "{said:?}");
+    assert!(
+        said.iter()
+            .any(|text| text.contains("dose was 0.9 to 7.5 in 2 trials, outside its range 0.1 to 0.3")),
+        "{said:?}"
+    );
 }

@@ -114,7 +114,8 @@ pub fn bad_tells(url: &str) {
     // The same once something was told: the further values are checked too.
     study.tell(set.number, &[("growth", vec![1.0])], None).unwrap();
     study.tell(free, &[("growth", vec![1.0])], None).unwrap();
-    for (trial, values) in [(set.number, [("moisture", vec![wrong])]), (free, [("moisture", vec![f64::NAN])])] {
+    for (trial, values) in [(set.number, [("moisture", vec![wrong])]), (free, [("moisture", vec![f64::NAN])])]
+    {
         refused(&mut study, |study| study.tell(trial, &values, None));
     }
     study.tell(free, &[("light", vec![1.0])], None).unwrap();

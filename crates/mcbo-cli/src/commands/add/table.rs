@@ -99,7 +99,9 @@ fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>,
         let column = match known.iter().find(|(other, _)| other == name) {
             Some((_, column)) => *column,
             None if name == "state" => Column::State,
-            None if ABOUT.contains(&name) || name == REWARD || name == COST || name.starts_with(ASIDE) => Column::Skipped,
+            None if ABOUT.contains(&name) || name == REWARD || name == COST || name.starts_with(ASIDE) => {
+                Column::Skipped
+            }
             None => {
                 unknown.push(format!("{name:?}"));
                 Column::Skipped

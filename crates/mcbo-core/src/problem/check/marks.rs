@@ -50,7 +50,8 @@ impl Checker<'_> {
                     draft.parents.iter().find(|written| written.value == nodes[parent].name)
                 });
                 if let Some((what, reads)) = action.or(parent.map(|parent| ("the node", parent))) {
-                    let error = ProblemError::ContextDepends { node: name.clone(), what, on: reads.value.clone() };
+                    let error =
+                        ProblemError::ContextDepends { node: name.clone(), what, on: reads.value.clone() };
                     self.error(error, &reads.span);
                 }
                 if draft.hard != Field::Missing {

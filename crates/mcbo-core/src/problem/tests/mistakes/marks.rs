@@ -37,7 +37,9 @@ fn contexts() {
     let text = "maximize = 'y'\n[nodes.x]\ndo = [0, 1]\n[nodes.y]\ncontext = true\n";
     assert_eq!(
         super::complaints(text),
-        ["5: [true] the reward `y` is a context | what is optimised is not known beforehand; remove `context`"]
+        [
+            "5: [true] the reward `y` is a context | what is optimised is not known beforehand; remove `context`"
+        ]
     );
     replaced(
         "actions = [\"a1\"]",
@@ -87,7 +89,9 @@ fn limits() {
         );
     }
     let unmoved = |what: &str| {
-        format!("node `soil` has a `limit`, but {what} | limits are for what actions or set nodes act on; {REMOVE}")
+        format!(
+            "node `soil` has a `limit`, but {what} | limits are for what actions or set nodes act on; {REMOVE}"
+        )
     };
     replaced(
         "noise = { gaussian = 0.2 }",
@@ -122,9 +126,7 @@ fn costs() {
     );
     priced(
         "{ fixed = -1 }",
-        &[
-            "18: [{ fixed = -1 }] `fixed` of the cost of action `a1` is -1 | write a finite number, 0 or more",
-        ],
+        &["18: [{ fixed = -1 }] `fixed` of the cost of action `a1` is -1 | write a finite number, 0 or more"],
     );
     priced(
         "{ per_unit = inf }",

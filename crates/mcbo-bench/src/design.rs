@@ -1,8 +1,8 @@
 //! The rows a study starts from: what was done, what was seen of it.
 
 use mcbo_core::{
-    Context, Data, ENUMERATION_LIMIT, Intervention, Memory, Observation, Problem, Random, Strategy,
-    target_sets,
+    Choice, Context, Data, DecisionSpace, ENUMERATION_LIMIT, Intervention, Memory, Observation, Problem,
+    Random, Strategy, target_sets,
 };
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
@@ -95,7 +95,7 @@ fn by_protocol(problem: &Problem, rng: &mut dyn Rng) -> Vec<Intervention> {
 /// Uniformly random values of the targets and of all actions.
 fn random_intervention(problem: &Problem, targets: &[usize], rng: &mut dyn Rng) -> Intervention {
     let mut uniform = |[low, high]: [f64; 2]| low + (high - low) * rng.random::<f64>();
-    Intervention {
+    let drawn = Intervention {
         targets: targets
             .iter()
             .map(|&node| {
@@ -104,6 +104,20 @@ fn random_intervention(problem: &Problem, targets: &[usize], rng: &mut dyn Rng) 
             })
             .collect(),
         actions: problem.actions().iter().map(|action| uniform(action.range)).collect(),
+    };
+    allowed(problem, drawn)
+}
+
+/// The intervention itself where it is allowed, else one near it that is: on the steps, a choice, within what is required.
+pub(crate) fn allowed(problem: &Problem, intervention: Intervention) -> Intervention {
+    let space = DecisionSpace::new(problem, &Choice::of(problem, &intervention));
+    if space.is_box() {
+        return intervention;
+    }
+    let mut point = space.point(&intervention);
+    match space.allow(&mut point) {
+        true => space.intervention(problem, &point),
+        false => problem.neutral_intervention(),
     }
 }
 
@@ -156,5 +170,5 @@ fn near(problem: &Problem, habit: &Intervention, rng: &mut dyn Rng) -> Intervent
             *value = shifted(*value, *range);
         }
     }
-    next
+    allowed(problem, next)
 }

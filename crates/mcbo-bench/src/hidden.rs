@@ -13,7 +13,7 @@ pub(crate) fn learned(problem: &Problem) -> Result<Problem, ProblemErrors> {
         Direction::Minimize => builder.minimize(reward),
     };
     for action in problem.actions() {
-        builder = builder.action_with_neutral(&action.name, action.range, action.neutral);
+        builder = builder.action_like(action);
     }
     for (index, node) in problem.nodes().iter().enumerate() {
         builder = builder.node(&node.name, |mut copy| {
@@ -22,6 +22,10 @@ pub(crate) fn learned(problem: &Problem) -> Result<Problem, ProblemErrors> {
             copy = copy.dim(node.dim).components(node.components).noise(Noise::Learn);
             if let Some(ranges) = &node.hard {
                 copy = copy.hard_each(ranges.iter().copied());
+            }
+            // One step is written for all components.
+            if let Some(grid) = node.grid.as_ref().and_then(|grids| grids.first()) {
+                copy = copy.step(grid.step());
             }
             if let Some(formulas) = &node.formula {
                 copy = copy.formula(texts(formulas));
@@ -37,6 +41,9 @@ pub(crate) fn learned(problem: &Problem) -> Result<Problem, ProblemErrors> {
         if let Some(simulator) = problem.simulator() {
             builder = builder.simulate(&node.name, texts(simulator.formulas(index)));
         }
+    }
+    for requirement in problem.requirements() {
+        builder = builder.require(requirement.text());
     }
     if let Some(limit) = problem.max_interventions() {
         builder = builder.max_interventions(limit);

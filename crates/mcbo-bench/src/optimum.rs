@@ -5,6 +5,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+use crate::design::allowed;
 use crate::protocol::name_hash;
 use crate::task::{Span, Task};
 
@@ -125,5 +126,15 @@ fn moved(problem: &Problem, intervention: &Intervention, step: f64, rng: &mut dy
             shift(value, *range);
         }
     }
-    next
+    // A step that is smaller than the way to the next value leads there now and then.
+    for (value, action) in next.actions.iter_mut().zip(problem.actions()) {
+        if let Some(grid) = action.grid.filter(|_| rng.random_bool(0.2)) {
+            *value = match action.is_choice() {
+                true => grid.value(rng.random_range(0..grid.count())),
+                false => *value + if rng.random_bool(0.5) { grid.step() } else { -grid.step() },
+            }
+            .clamp(action.range[0], action.range[1]);
+        }
+    }
+    allowed(problem, next)
 }

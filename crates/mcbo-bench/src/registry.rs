@@ -59,3 +59,11 @@ pub(crate) const ENTRIES: [Entry; 10] = [
     entry!("rosenbrock-noisy", 0.0, Noiseless, Structural),
     entry!("dropwave-noisy-reference", 1.0, Noiseless, Measured),
 ];
+
+/// Tasks of other kinds than the paper's: steps, choices and requirements. Optima are from exhaustive searches that `tests/kinds.rs`
+/// repeats.
+pub(crate) const KINDS: [Entry; 3] = [
+    entry!("ackley-mixed", 0.0, Noiseless, Structural),
+    entry!("strains", 2.535, Noiseless, Structural),
+    entry!("doses", 10.327216, Noiseless, Structural),
+];

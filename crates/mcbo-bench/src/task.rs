@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::design::{self, Design};
 use crate::error::BenchError;
 use crate::expectation::{Expectation, NoiseTable, noiseless, quadrature};
-use crate::registry::{ENTRIES, Entry, PRACTICE};
+use crate::registry::{ENTRIES, Entry, KINDS, PRACTICE};
 use crate::{hidden, optimum, protocol, scm};
 
 /// How an experiment comes out.
@@ -65,14 +65,19 @@ impl Task {
         PRACTICE.iter().map(|entry| entry.name)
     }
 
-    /// A task of the paper, one with contexts, limits or costs, or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`, with 20 or 50 nodes
+    /// The names of tasks of other kinds: with steps, choices and requirements.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        KINDS.iter().map(|entry| entry.name)
+    }
+
+    /// A task of the paper, one of [`Self::practice_names`] or [`Self::kinds`], or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`, with 20 or 50 nodes
     /// as in `scm20-soft-K`, or with mechanisms of a form: `scm-additive-K`, `scm-scaled-K`, `scm-linear-K` or
     /// `scm-warped-K`. The noise of `scm-past-K` has to be learned, and its study begins from past rows.
     ///
     /// # Errors
     /// If there is no such task.
     pub fn named(name: &str) -> Result<Self, BenchError> {
-        if let Some(entry) = ENTRIES.iter().chain(&PRACTICE).find(|entry| entry.name == name) {
+        if let Some(entry) = ENTRIES.iter().chain(&PRACTICE).chain(&KINDS).find(|entry| entry.name == name) {
             return Self::from_entry(entry);
         }
         match scm::problem(name) {
@@ -88,7 +93,11 @@ impl Task {
             }
             None => Err(BenchError::UnknownTask {
                 name: name.into(),
-                known: Self::names().chain(Self::practice_names()).collect::<Vec<_>>().join(", "),
+                known: Self::names()
+                    .chain(Self::practice_names())
+                    .chain(Self::kinds())
+                    .collect::<Vec<_>>()
+                    .join(", "),
             }),
         }
     }

@@ -22,6 +22,8 @@ fn made(task: &str, method: &str, seed: u64, initial: &[f64], chosen: &[f64]) ->
             best_reward: best,
             beta: None,
             suggest_seconds: 0.25 * (k + 1) as f64,
+            cost: None,
+            given: Default::default(),
         }
     });
     RunResult {
@@ -31,7 +33,12 @@ fn made(task: &str, method: &str, seed: u64, initial: &[f64], chosen: &[f64]) ->
         seed,
         initial: initial.to_vec(),
         rounds: rounds.collect(),
-        recommended: Recommended { intervention: soft(&[0.5; 2]), expected_reward: 0.9, seconds: 0.0 },
+        recommended: Recommended {
+            intervention: soft(&[0.5; 2]),
+            expected_reward: 0.9,
+            seconds: 0.0,
+            limits: Vec::new(),
+        },
         data: Default::default(),
     }
 }

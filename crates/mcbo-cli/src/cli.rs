@@ -158,6 +158,8 @@ pub enum Template {
     Network,
     /// Something is known beforehand, something must not happen, and trials cost something
     Reactor,
+    /// Choices by name, values in steps, and what actions must keep to together
+    Choices,
 }
 
 /// `mcbo check`

@@ -1,8 +1,8 @@
 //! Problems and interventions in words.
 
-use mcbo_core::{Direction, Intervention, Noise, Problem, slot_name};
+use mcbo_core::{Action, Direction, Grid, Intervention, Noise, Problem, slot_name};
 
-use crate::number::{Format, plain};
+use crate::number::{Format, plain, range};
 
 /// `maximize yield`.
 pub fn objective(problem: &Problem) -> String {
@@ -104,6 +104,10 @@ pub struct Lever {
     pub unit: Option<String>,
     /// What not choosing it means: the value of an action; a node that is not set follows its parents.
     pub neutral: Option<f64>,
+    /// The values it can take, if not all of its range.
+    grid: Option<Grid>,
+    /// The names of its values, if they have names.
+    names: Vec<String>,
     /// Whether not choosing it is a choice of its own, and not just one value among others.
     optional: bool,
     place: Place,
@@ -119,12 +123,15 @@ enum Place {
 pub fn levers(problem: &Problem) -> Vec<Lever> {
     let mut levers = Vec::new();
     for node in problem.settable() {
-        for (component, &range) in problem.nodes()[node].hard.iter().flatten().enumerate() {
+        let declared = &problem.nodes()[node];
+        for (component, &range) in declared.hard.iter().flatten().enumerate() {
             levers.push(Lever {
                 label: format!("do({})", slot_name(problem, node, component)),
                 range,
                 unit: problem.nodes()[node].unit.clone(),
                 neutral: None,
+                grid: declared.grid.as_ref().map(|grids| grids[component]),
+                names: Vec::new(),
                 optional: true,
                 place: Place::Target { node, component },
             });
@@ -136,9 +143,11 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
             range: action.range,
             unit: action.unit.clone(),
             neutral: Some(action.neutral),
-            optional: problem.max_interventions().is_some()
-                || action.neutral < action.range[0]
-                || action.neutral > action.range[1],
+            grid: action.grid,
+            names: action.choices.clone(),
+            // A choice is always one of its names.
+            optional: !action.is_choice()
+                && (problem.max_interventions().is_some() || !action.can_take(action.neutral)),
             place: Place::Action(index),
         });
     }
@@ -159,15 +168,47 @@ impl Lever {
 
     /// Its value in an intervention as text, if it is used there.
     pub fn shown(&self, intervention: &Intervention) -> Option<String> {
-        self.value(intervention).map(|value| Format::of_range(self.range).show(value))
+        self.value(intervention).map(|value| self.show(value))
     }
+
+    /// A value as text: by its name, as its grid has it, or to a thousandth of its range.
+    pub fn show(&self, value: f64) -> String {
+        match (self.grid, self.names.get(value as usize)) {
+            (_, Some(name)) => name.clone(),
+            (Some(grid), None) if grid.holds(value) => plain(value),
+            _ => Format::of_range(self.range).show(value),
+        }
+    }
+
+    /// The values it can take: `in 0 to 90`, `in 0 to 12 by 3`, `one of wild, mutant`.
+    pub fn values(&self) -> String {
+        let preposition = if self.names.is_empty() { "in" } else { "one of" };
+        format!("{preposition} {}", values(self.range, self.grid, &self.names))
+    }
+}
+
+/// The values that something can take: `0 to 90`, `0 to 12 by 3`, `wild, mutant`.
+pub fn values(ends: [f64; 2], grid: Option<Grid>, names: &[String]) -> String {
+    match grid {
+        _ if !names.is_empty() => names.join(", "),
+        Some(grid) => {
+            let last = grid.value(grid.count() - 1);
+            format!("{} by {}", range([ends[0], last]), plain(grid.step()))
+        }
+        None => range(ends),
+    }
+}
+
+/// The value of an action as text: a name, or a number.
+pub fn action_value(action: &Action, value: f64) -> String {
+    action.choice(value).map_or_else(|| plain(value), str::to_owned)
 }
 
 /// `do(statin)=0.500 dose1=12.50`: what is set or not neutral, and nothing else.
 pub fn intervention(levers: &[Lever], intervention: &Intervention) -> String {
     let used = |lever: &Lever| {
         let value = lever.value(intervention).filter(|value| Some(*value) != lever.neutral)?;
-        Some(format!("{}={}", lever.label, Format::of_range(lever.range).show(value)))
+        Some(format!("{}={}", lever.label, lever.show(value)))
     };
     let used: Vec<String> = levers.iter().filter_map(used).collect();
     if used.is_empty() { "nothing, only measure".into() } else { used.join(" ") }

@@ -1,8 +1,8 @@
 //! The JSON that scripts rely on.
 
 use mcbo_core::{
-    Certificate, Criterion, Forecast, Given, Intervention, Keeping, NodeSummary, Noise, Outlook, Problem,
-    Recommendation, Suggestion, Trial, Warning, slot_name,
+    Action, Certificate, Criterion, Forecast, Given, Intervention, Keeping, NodeSummary, Noise, Outlook,
+    Problem, Recommendation, Suggestion, Trial, Warning, slot_name,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -54,7 +54,7 @@ pub fn intervention(problem: &Problem, intervention: &Intervention) -> Value {
     };
     let values: Map<String, Value> = intervention.targets.iter().map(value).collect();
     let actions = problem.actions().iter().zip(&intervention.actions);
-    let actions: Map<String, Value> = actions.map(|(a, &v)| (a.name.clone(), v.into())).collect();
+    let actions: Map<String, Value> = actions.map(|(a, &v)| (a.name.clone(), action_value(a, v))).collect();
     json!({ "targets": targets, "values": values, "actions": actions })
 }
 
@@ -92,6 +92,11 @@ fn kinds(
     if problem.has_costs() {
         object.insert("cost".into(), problem.cost(doing).into());
     }
+}
+
+/// The value of an action: a number, or the name of a choice.
+pub fn action_value(action: &Action, value: f64) -> Value {
+    action.choice(value).map_or_else(|| value.into(), Value::from)
 }
 
 /// What is said of components, by node; nodes of which a component is missing are left out.

@@ -6,7 +6,7 @@ use mcbo_core::{Certificate, Direction, Forecast, Given, Intervention, Outlook, 
 
 use crate::console::{BOLD, DIM, styled};
 use crate::describe::{self, Lever};
-use crate::number::{Format, plain, range};
+use crate::number::{Format, plain};
 use crate::table::{Align, Table, paragraph};
 
 /// The heading of bounds on expected values. They are not of single outcomes.
@@ -22,9 +22,7 @@ pub fn levers(out: &mut impl Write, levers: &[Lever], intervention: &Interventio
     let value_width = shown.iter().flatten().map(String::len).max().unwrap_or(1);
     for (lever, shown) in levers.iter().zip(shown) {
         let (value, note) = match (shown, lever.neutral) {
-            (Some(value), _) => {
-                (value, describe::in_unit(format!("in {}", range(lever.range)), lever.unit.as_deref()))
-            }
+            (Some(value), _) => (value, describe::in_unit(lever.values(), lever.unit.as_deref())),
             (None, Some(neutral)) => {
                 let neutral = describe::in_unit(plain(neutral), lever.unit.as_deref());
                 ("-".into(), format!("left neutral at {neutral}"))

@@ -1,9 +1,14 @@
 //! `NAME=VALUE` on the command line.
 
+use mcbo_core::Action;
+
 use crate::failure::BadInput;
 
 /// Values by name, one per component.
 pub type Named = Vec<(String, Vec<f64>)>;
+
+/// Texts by name, one per component.
+pub type Texts = Vec<(String, Vec<String>)>;
 
 /// What is known of the contexts, from `quality=0.8`.
 ///
@@ -19,16 +24,46 @@ pub fn given(problem: &mcbo_core::Problem, words: &[String]) -> anyhow::Result<m
 /// # Errors
 /// If a word is something else.
 pub fn read(words: &[String], example: &str, hint: &str) -> Result<Named, BadInput> {
+    let numbers = |(name, texts): (String, Vec<String>)| {
+        let values =
+            texts.iter().map(|text| number(&name, text, hint)).collect::<Result<Vec<f64>, BadInput>>()?;
+        Ok((name, values))
+    };
+    texts(words, example)?.into_iter().map(numbers).collect()
+}
+
+/// Reads `name=1.5` and `name=wild`, whatever stands behind the `=`.
+///
+/// # Errors
+/// If a word is something else.
+pub fn texts(words: &[String], example: &str) -> Result<Texts, BadInput> {
     let parse = |word: &String| {
         let (name, values) = word.split_once('=').ok_or_else(|| {
             BadInput::new(format!("{word:?} is not NAME=VALUE"), format!("write it as in {example}"))
         })?;
-        let number = |text: &str| {
-            let told = |_| BadInput::new(format!("{name}: {text:?} is not a number"), hint);
-            text.trim().parse::<f64>().map_err(told)
-        };
-        let values = values.split(',').map(number).collect::<Result<Vec<f64>, BadInput>>()?;
-        Ok((name.trim().to_owned(), values))
+        Ok((name.trim().to_owned(), values.split(',').map(|text| text.trim().to_owned()).collect()))
     };
     words.iter().map(parse).collect()
+}
+
+/// A number in words.
+///
+/// # Errors
+/// If it is none; then with the hint.
+pub fn number(name: &str, text: &str, hint: &str) -> Result<f64, BadInput> {
+    text.parse().map_err(|_| BadInput::new(format!("{name}: {text:?} is not a number"), hint))
+}
+
+/// The value that the name of a choice stands for.
+///
+/// # Errors
+/// If it is none of its names.
+pub fn choice(action: &Action, text: &str) -> Result<f64, BadInput> {
+    action.value_of(text).ok_or_else(|| {
+        let choices = action.choices.join(", ");
+        BadInput::new(
+            format!("{} is {text:?}, which is not one of its choices", action.name),
+            format!("they are {choices}"),
+        )
+    })
 }

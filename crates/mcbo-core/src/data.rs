@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Intervention, Problem};
+use crate::{Grid, Intervention, Problem};
 
 /// One experiment: what was done, and the values that were measured, in the user's units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -136,6 +136,42 @@ pub enum DataError {
         found: usize,
         /// How many there may be.
         most: usize,
+    },
+    /// A value between those that something can take.
+    #[error(
+        "{what} is {value}, but goes in steps of {step}; hint: the values next to it are {below} and {above}"
+    )]
+    OffGrid {
+        /// The node or action.
+        what: String,
+        /// The number found.
+        value: f64,
+        /// The distance between two values.
+        step: f64,
+        /// The nearest value.
+        below: f64,
+        /// The next one.
+        above: f64,
+    },
+    /// A value that is none of the choices.
+    #[error("{what} is {found}, which is not one of its choices; hint: they are {known}")]
+    NotAChoice {
+        /// The action.
+        what: String,
+        /// What was found.
+        found: String,
+        /// The choices.
+        known: String,
+    },
+    /// Values of actions that break what is required of them.
+    #[error(
+        "{requirement:?} is required, but is exceeded by {excess}; hint: change one of the actions it names"
+    )]
+    BreaksRequirement {
+        /// The requirement.
+        requirement: String,
+        /// By how much.
+        excess: f64,
     },
     /// Nothing was measured.
     #[error("no node has a value; hint: mark the trial as failed if nothing could be measured")]
@@ -347,12 +383,20 @@ impl Data {
 /// Checks that the problem allows to do this.
 ///
 /// # Errors
-/// As [`check_done`], and if it leaves a range, sets nodes that are not listed as a set, or does more than may be done at once. An
-/// action may always be neutral, and to do nothing and look is always allowed.
+/// As [`check_done`], and if it leaves a range, a value lies between steps, it breaks a requirement, it sets nodes that are not
+/// listed as a set, or more than may be done at once. An action may always be neutral, and to do nothing and look is always
+/// allowed.
 pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
     check_ranges(problem, intervention)?;
     if intervention.is_neutral(problem) {
         return Ok(());
+    }
+    check_grids(problem, intervention)?;
+    for requirement in problem.requirements() {
+        let excess = requirement.excess(&intervention.actions);
+        if excess > 0.0 {
+            return Err(DataError::BreaksRequirement { requirement: requirement.text().to_owned(), excess });
+        }
     }
     if let Some(sets) = problem.sets() {
         let set = intervention.target_set();
@@ -405,6 +449,9 @@ pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), 
     }
     for (action, &value) in problem.actions().iter().zip(&intervention.actions) {
         check_finite(&action.name, value)?;
+        if action.is_choice() && action.choice(value).is_none() {
+            return Err(not_a_choice(action, &value.to_string()));
+        }
     }
     for (node, values) in &intervention.targets {
         let Some(node) = problem.nodes().get(*node) else {
@@ -425,6 +472,41 @@ pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), 
         }
         for &value in values {
             check_finite(&node.name, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// A value that is none of an action's choices.
+pub(crate) fn not_a_choice(action: &crate::Action, found: &str) -> DataError {
+    DataError::NotAChoice {
+        what: action.name.clone(),
+        found: found.to_owned(),
+        known: action.choices.join(", "),
+    }
+}
+
+/// Checks that values with steps are of their grids. A neutral value may lie apart from all others.
+fn check_grids(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
+    let check = |what: &str, value: f64, grid: Option<Grid>| match grid {
+        Some(grid) if !grid.holds(value) => {
+            let nearest = grid.nearest(value);
+            let other = if grid.value(nearest) > value { nearest.saturating_sub(1) } else { nearest + 1 };
+            let (one, other) = (grid.value(nearest), grid.value(other));
+            let (what, step) = (what.to_owned(), grid.step());
+            Err(DataError::OffGrid { what, value, step, below: one.min(other), above: one.max(other) })
+        }
+        _ => Ok(()),
+    };
+    for (action, &value) in problem.actions().iter().zip(&intervention.actions) {
+        if value != action.neutral {
+            check(&action.name, value, action.grid)?;
+        }
+    }
+    for (node, values) in &intervention.targets {
+        let node = &problem.nodes()[*node];
+        for (&value, &grid) in values.iter().zip(node.grid.iter().flatten()) {
+            check(&node.name, value, Some(grid))?;
         }
     }
     Ok(())

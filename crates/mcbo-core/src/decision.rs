@@ -1,12 +1,21 @@
 //! Between interventions and decision vectors: every conversion from one to the other.
 
-use crate::{Choice, Intervention, Problem};
+mod allowed;
+
+pub(crate) use allowed::Moving;
+
+use crate::problem::HalfSpace;
+use crate::{Choice, Grid, Intervention, Problem};
 
 /// A number that is decided, with its range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Variable {
     pub range: [f64; 2],
     pub place: Place,
+    /// The values it can take, if not all of its range.
+    pub grid: Option<Grid>,
+    /// Whether its values are names, so that neighbours on the grid are no closer than others.
+    pub named: bool,
 }
 
 /// What a variable is a part of.
@@ -56,25 +65,38 @@ impl Variable {
 /// assert_eq!(space.point(&intervention), [0.5]);
 /// # Ok::<(), mcbo_core::ProblemErrors>(())
 /// ```
+///
+/// Not every point of the box need be allowed: variables with steps and choices have few values, and requirements cut off a part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionSpace {
     choice: Choice,
     variables: Vec<Variable>,
+    /// What points must keep to, beside the box; `None` if there is no such point.
+    spaces: Option<Vec<HalfSpace>>,
 }
 
 impl DecisionSpace {
     /// The space of a choice.
     pub fn new(problem: &Problem, choice: &Choice) -> Self {
         let components = choice.targets.iter().flat_map(|&node| {
-            let ranges = problem.nodes()[node].hard.iter().flatten().enumerate();
-            ranges
-                .map(move |(component, &range)| Variable { range, place: Place::Target { node, component } })
+            let declared = &problem.nodes()[node];
+            let grid = |component: usize| declared.grid.as_ref().map(|grids| grids[component]);
+            let ranges = declared.hard.iter().flatten().enumerate();
+            ranges.map(move |(component, &range)| Variable {
+                range,
+                place: Place::Target { node, component },
+                grid: grid(component),
+                named: false,
+            })
         });
-        let actions = choice
-            .actions
-            .iter()
-            .map(|&action| Variable { range: problem.actions()[action].range, place: Place::Action(action) });
-        Self { variables: components.chain(actions).collect(), choice: choice.clone() }
+        let actions = choice.actions.iter().map(|&index| {
+            let action = &problem.actions()[index];
+            let (range, grid, named) = (action.range, action.grid, action.is_choice());
+            Variable { range, place: Place::Action(index), grid, named }
+        });
+        let variables: Vec<Variable> = components.chain(actions).collect();
+        let spaces = problem.half_spaces(choice, variables.len() - choice.actions.len());
+        Self { variables, choice: choice.clone(), spaces }
     }
 
     /// The largest space with these targets: all actions that reach the reward are free.
@@ -114,8 +136,12 @@ impl DecisionSpace {
         intervention.targets = targets.map(|&node| (node, vec![0.0; problem.nodes()[node].dim])).collect();
         for (variable, &unit) in self.variables.iter().zip(point) {
             let [low, high] = variable.range;
-            // Both ends exactly, whatever the rounding.
-            let value = if unit >= 1.0 { high } else { variable.value(unit).clamp(low, high) };
+            let value = match variable.grid {
+                Some(grid) => grid.value(grid.nearest(variable.value(unit))),
+                // Both ends exactly, whatever the rounding.
+                None if unit >= 1.0 => high,
+                None => variable.value(unit).clamp(low, high),
+            };
             match variable.place {
                 Place::Target { node, component } => {
                     for (_, values) in intervention.targets.iter_mut().filter(|(target, _)| *target == node) {

@@ -24,6 +24,7 @@ use tape::Tape;
 /// | `x`, `v[0]`, `v[1]` | inputs; the components of a vector count from 0 |
 /// | `sin cos tan exp log sqrt abs tanh sigmoid floor` | functions of one argument; `log` is natural |
 /// | `min(a, b, ...)`, `max(a, b, ...)` | the smallest and the largest argument |
+/// | `strain == 'wild'`, `strain != 'wild'` | 1 where a choice is the one that is named, else 0; and the other way round |
 /// | `normal(mean, std)`, `uniform(lo, hi)` | random numbers, where randomness is allowed |
 ///
 /// ```
@@ -50,7 +51,21 @@ impl Expr {
     /// # Errors
     /// An [`ExprError`] that points at the words that are wrong.
     pub fn parse(text: &str, inputs: &[(&str, usize)], random: bool) -> Result<Self, ExprError> {
-        Ok(Self { text: text.to_owned(), tape: parser::parse(text, inputs, random)? })
+        Ok(Self { text: text.to_owned(), tape: parser::parse(text, inputs, &[], random)? })
+    }
+
+    /// The same where some inputs are choices: `choices` has the names of every input's values in their order, none for numbers.
+    /// Such an input has the place of a name as its value, and is compared: `strain == 'wild'`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and if a choice is not compared or not with one of its names.
+    pub fn parse_with_choices(
+        text: &str,
+        inputs: &[(&str, usize)],
+        choices: &[&[String]],
+        random: bool,
+    ) -> Result<Self, ExprError> {
+        Ok(Self { text: text.to_owned(), tape: parser::parse(text, inputs, choices, random)? })
     }
 
     /// The value of the formula; random numbers are replaced by their means.

@@ -41,9 +41,9 @@ pub use network::{
 pub use noise::Noise;
 pub use optimism::Optimism;
 pub use problem::{
-    Action, Aim, AimParseError, Components, Cost, Diagnostic, Direction, ENUMERATION_LIMIT, Formulas, Limit,
-    Node, NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning, Side, Simulator,
-    enumerate, target_sets,
+    Action, Aim, AimParseError, Components, Cost, Diagnostic, Direction, ENUMERATION_LIMIT, Formulas, Grid,
+    Limit, Node, NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning,
+    Requirement, RequirementFault, Side, Simulator, enumerate, target_sets,
 };
 pub use search::{Ascent, Candidate, SearchPhase, SearchSettings, SearchTask, Stages, maximize};
 pub use strategy::{

@@ -63,6 +63,14 @@ impl Noise {
         }
     }
 
+    /// Its mean.
+    pub fn mean(self) -> f64 {
+        match self {
+            Self::Uniform([low, high]) => 0.5 * (low + high),
+            Self::None | Self::Learn | Self::Gaussian(_) => 0.0,
+        }
+    }
+
     /// The same with mean zero.
     #[must_use]
     pub fn centred(self) -> Self {
@@ -98,6 +106,7 @@ mod tests {
             for values in [drawn, even] {
                 let average = values.iter().sum::<f64>() / f64::from(count);
                 let squares = values.iter().map(|v| (v - average).powi(2)).sum::<f64>() / f64::from(count);
+                assert_eq!(noise.mean(), mean, "{noise:?}");
                 assert!((average - mean).abs() < 0.04, "{noise:?}: {average}");
                 assert!((squares.sqrt() - noise.deviation()).abs() < 0.03, "{noise:?}: {}", squares.sqrt());
             }

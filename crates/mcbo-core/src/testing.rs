@@ -38,7 +38,12 @@ pub(crate) fn system(noise: Noise) -> (Problem, Data) {
 
 /// A quick model.
 pub(crate) fn settings() -> ModelSettings {
-    ModelSettings { inference: Inference::default(), noise_floor: 1e-4, ..ModelSettings::default() }
+    ModelSettings {
+        inference: Inference::default(),
+        noise_floor: 1e-4,
+        learn_misfit: false,
+        ..ModelSettings::default()
+    }
 }
 
 /// Compares the gradient at random points with central differences of fourth order; returns the values.

@@ -24,10 +24,13 @@ pub enum Shape {
     Proportional,
     /// `cos(2π Σ_k (x_k - x'_k) / ℓ_k)`: waves, whose lengthscale is the period.
     Cosine,
+    /// `exp(-Σ_k [x_k ≠ x'_k] / ℓ_k)`: inputs that are names, counted 0, 1, 2 and so on, none closer to one than to another. Two
+    /// names have the correlation `exp(-1/ℓ)`.
+    Choice,
 }
 
 impl Shape {
-    const NAMES: [(&'static str, Shape); 7] = [
+    const NAMES: [(&'static str, Shape); 8] = [
         ("matern52", Shape::Matern52),
         ("matern32", Shape::Matern32),
         ("se", Shape::SquaredExponential),
@@ -35,6 +38,7 @@ impl Shape {
         ("linear", Shape::Linear),
         ("proportional", Shape::Proportional),
         ("cosine", Shape::Cosine),
+        ("choice", Shape::Choice),
     ];
 
     /// The name in the text of a kernel.

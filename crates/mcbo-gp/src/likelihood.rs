@@ -193,6 +193,7 @@ impl<'a> Likelihood<'a> {
             self.slopes = self.values.clone();
         }
         let mut x = Vec::new();
+        let weights = choice_weights(&self.layout, theta);
         for j in 0..n {
             for (leaf, layout) in self.layout.leaves.iter().enumerate() {
                 let columns = &scaled[leaf];
@@ -212,6 +213,7 @@ impl<'a> Likelihood<'a> {
                     }
                     LeafKind::Linear => simd::inner_products(&x, columns, j, value),
                     LeafKind::Cosine => wave(&x, columns, j, value, slope),
+                    LeafKind::Choice => agreement(&x, columns, &weights[leaf], j, value, slope),
                 }
             }
             let (values, columns) = (&self.values, &self.columns);
@@ -259,6 +261,7 @@ impl<'a> Likelihood<'a> {
         let size = self.spec.components;
         let correlation = Correlation::new(size, &theta[self.layout.correlation.clone()]);
         let mut by_correlation = vec![0.0; size * size];
+        let units = choice_weights(&self.layout, theta);
         let (mut by_covariance, mut base, mut weights) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         for j in 0..n {
             let rest = n - j;
@@ -318,6 +321,12 @@ impl<'a> Likelihood<'a> {
                             }
                             LeafKind::Linear => 2.0 * column[j] * dot(weights, &column[j..]),
                             LeafKind::Cosine => column[j] * all - dot(weights, &column[j..]),
+                            LeafKind::Choice => {
+                                let unit = units[leaf][k];
+                                let differs = |x: &f64| differ(*x, column[j], unit);
+                                let apart = weights.iter().zip(&column[j..]).filter(|(_, x)| differs(x));
+                                -unit * apart.map(|(weight, _)| weight).sum::<f64>()
+                            }
                         };
                         gradient[slot] -= variance * by_logarithm;
                     }
@@ -331,6 +340,39 @@ impl<'a> Likelihood<'a> {
                 gradient[slot] += g;
             }
         }
+    }
+}
+
+/// The weights `1/ℓ` of every leaf of names, which are also the units of its scaled inputs; empty for others.
+fn choice_weights(layout: &Layout, theta: &[f64]) -> Vec<Vec<f64>> {
+    let of = |leaf: &crate::spec::LeafLayout| match leaf.kind {
+        LeafKind::Choice => theta[leaf.lengthscales.clone()].iter().map(|l| (-l).exp()).collect(),
+        _ => Vec::new(),
+    };
+    layout.leaves.iter().map(of).collect()
+}
+
+/// Whether two scaled inputs are different names. Names are a unit apart; what is less is rounding.
+pub(crate) fn differ(x: f64, other: f64, unit: f64) -> bool {
+    (x - other).abs() > 0.5 * unit
+}
+
+/// What the point `x` has in common with the rows from `from` on, in inputs that are names: `exp(-Σ_k w_k [x_k ≠ x_jk])`. `slope`,
+/// unless it is empty, is the same: the derivative by a sum in the exponent.
+pub(crate) fn agreement(
+    x: &[f64],
+    columns: &[Vec<f64>],
+    weights: &[f64],
+    from: usize,
+    value: &mut [f64],
+    slope: &mut [f64],
+) {
+    for (i, value) in value.iter_mut().enumerate() {
+        let apart = (0..x.len()).filter(|&k| differ(x[k], columns[k][from + i], weights[k]));
+        *value = (-apart.map(|k| weights[k]).sum::<f64>()).exp();
+    }
+    if !slope.is_empty() {
+        slope.copy_from_slice(value);
     }
 }
 

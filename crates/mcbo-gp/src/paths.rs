@@ -23,8 +23,41 @@ struct Features {
     phases: Vec<f64>,
     /// The inputs, as places, that every function is multiplied by.
     factors: Vec<Vec<usize>>,
+    /// Inputs that are names: every function has a sign of its own for each name, or the same for all.
+    names: Vec<Signs>,
     /// What every function is multiplied by.
     scale: f64,
+}
+
+/// The signs that functions are multiplied by, by the name that an input is.
+///
+/// A function has one sign for all names with the probability `ρ` of their correlation, else one at random for each: on average two
+/// different names agree by `ρ`, and a name with itself by 1.
+#[derive(Debug, Clone)]
+struct Signs {
+    place: usize,
+    /// The unit of the input as the leaf sees it.
+    unit: f64,
+    /// Of every function, what its signs are drawn by; none where it has one for all.
+    seeds: Vec<Option<u64>>,
+}
+
+impl Signs {
+    fn apply(&self, point: &[f64], out: &mut [f64]) {
+        let name = (point[self.place] / self.unit).round() as u64;
+        for (value, seed) in out.iter_mut().zip(&self.seeds) {
+            if seed.is_some_and(|seed| mixed(seed.wrapping_add(name)) & 1 == 1) {
+                *value = -*value;
+            }
+        }
+    }
+}
+
+/// A number whose bits depend on all bits of another (the end of SplitMix64).
+fn mixed(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
 /// Functions drawn from the posterior of a process.
@@ -47,12 +80,15 @@ impl Features {
         let layout = &gp.layout.terms[term];
         let leaves = &gp.layout.leaves[layout.leaves.clone()];
         let linear: Vec<_> = leaves.iter().filter(|leaf| leaf.kind == LeafKind::Linear).collect();
-        let waves = linear.len() < leaves.len();
+        let named: Vec<_> = leaves.iter().filter(|leaf| leaf.kind == LeafKind::Choice).collect();
+        let waves = linear.len() + named.len() < leaves.len();
         // A product of linear leaves is a sum over one input of each.
         let combinations: usize = linear.iter().map(|leaf| leaf.places.len()).product();
-        let count = if waves { WAVES.next_multiple_of(combinations) } else { combinations };
+        let random = waves || !named.is_empty();
+        let count = if random { WAVES.next_multiple_of(combinations) } else { combinations };
         let mut frequencies = vec![vec![0.0; count]; if waves { gp.seen.len() } else { 0 }];
-        for leaf in leaves.iter().filter(|leaf| leaf.kind != LeafKind::Linear) {
+        let is_wave = |kind: LeafKind| !matches!(kind, LeafKind::Linear | LeafKind::Choice);
+        for leaf in leaves.iter().filter(|leaf| is_wave(leaf.kind)) {
             for m in 0..count {
                 // The spectrum of a Matérn kernel is Student's distribution with 2ν degrees of freedom.
                 let spread = |degrees: usize, rng: &mut dyn Rng| {
@@ -85,8 +121,18 @@ impl Features {
             linear.iter().map(|leaf| pick(&leaf.places)).collect()
         });
         let factors = factors.collect();
-        let shares = if waves { 2.0 * combinations as f64 / count as f64 } else { 1.0 };
-        Self { frequencies, phases, factors, scale: (gp.variances[term] * shares).sqrt() }
+        let names = named.iter().flat_map(|leaf| leaf.places.clone()).map(|place| {
+            let unit = gp.seen[place].factor;
+            let seeds = (0..count).map(|_| {
+                let (u, seed): (f64, u64) = (rng.random(), rng.random());
+                (u >= (-unit).exp()).then_some(seed)
+            });
+            Signs { place, unit, seeds: seeds.collect() }
+        });
+        let names = names.collect();
+        // A cosine has half of its square on average.
+        let shares = combinations as f64 / count as f64 * if waves { 2.0 } else { 1.0 };
+        Self { frequencies, phases, factors, names, scale: (gp.variances[term] * shares).sqrt() }
     }
 
     /// The functions at a point as the leaves see it.
@@ -103,6 +149,7 @@ impl Features {
         for (value, factors) in out.iter_mut().zip(&self.factors) {
             *value *= factors.iter().map(|&place| point[place]).product::<f64>();
         }
+        self.names.iter().for_each(|signs| signs.apply(point, out));
     }
 }
 

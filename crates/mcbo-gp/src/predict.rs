@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use crate::likelihood::{phase, wave};
+use crate::likelihood::{agreement, phase, wave};
 use crate::simd::{self, dot};
 use crate::spec::{LeafKind, Seen, TermLayout};
 use crate::{Gp, Prediction, factor};
@@ -22,7 +22,7 @@ pub struct Scratch {
     row: Vec<f64>,
     /// The tile's points divided by the lengthscales, `[column][leaf][input that it sees]`.
     points: Vec<f64>,
-    /// A point as a wave sees it: with the cosine and the sine of its phase.
+    /// A point as a wave sees it, with the cosine and the sine of its phase; the weights of names.
     wave: Vec<f64>,
     pub(crate) members: Vec<Prediction>,
 }
@@ -166,6 +166,11 @@ impl Gp {
                     scratch.wave.extend(point.iter().copied().chain([phase.cos(), phase.sin()]));
                     wave(&scratch.wave, &self.scaled[leaf], 0, value, slope);
                 }
+                LeafKind::Choice => {
+                    scratch.wave.clear();
+                    scratch.wave.extend(self.seen[layout.places.clone()].iter().map(|seen| seen.factor));
+                    agreement(point, &self.scaled[leaf], &scratch.wave, 0, value, slope);
+                }
             }
         }
     }
@@ -200,7 +205,7 @@ impl Gp {
     fn leaf_at_itself(&self, leaf: usize, point: &[f64]) -> f64 {
         let layout = &self.layout.leaves[leaf];
         match layout.kind {
-            LeafKind::Stationary(_) | LeafKind::Cosine => 1.0,
+            LeafKind::Stationary(_) | LeafKind::Cosine | LeafKind::Choice => 1.0,
             LeafKind::Linear => point[layout.places.clone()].iter().map(|x| x * x).sum(),
         }
     }
@@ -221,6 +226,10 @@ impl Gp {
         for (term, &variance) in self.layout.terms.iter().zip(&self.variances) {
             for leaf in term.leaves.clone() {
                 let layout = &self.layout.leaves[leaf];
+                // From one name to another there is no way that a derivative could go along.
+                if layout.kind == LeafKind::Choice {
+                    continue;
+                }
                 let linear = layout.kind == LeafKind::Linear;
                 let others = || term.leaves.clone().filter(|&other| other != leaf);
                 // What multiplies the leaf's own derivative.

@@ -105,12 +105,17 @@ pub struct Priors {
     pub variance: Prior,
     /// Of the noise variance, where it is learned.
     pub noise: Prior,
+    /// Of the variance of what a covariance cannot follow, where there is no noise.
+    pub misfit: Prior,
     /// Of the period of a wave.
     pub period: Prior,
     /// Whether lengthscales grow with the root of the number of inputs that a leaf sees, so that the prior's complexity does
     /// not explode with the dimension, and the variance is shared out between the terms.
     pub scaled: bool,
 }
+
+/// From nothing that matters to a thousandth of the deviation: a peak in a form that has none is one.
+const MISFIT: Prior = Prior::LogNormal { location: -18.4, scale: 2.0 };
 
 /// A few waves within the range of an input.
 const PERIOD: Prior = Prior::LogNormal { location: -1.4, scale: 0.8 };
@@ -122,6 +127,7 @@ impl Priors {
             lengthscale: Prior::Gamma { shape: 3.0, rate: 6.0 },
             variance: Prior::Gamma { shape: 2.0, rate: 0.15 },
             noise: Prior::LogNormal { location: -4.0, scale: 1.5 },
+            misfit: MISFIT,
             period: PERIOD,
             scaled: false,
         }
@@ -134,6 +140,7 @@ impl Priors {
             lengthscale: Prior::LogNormal { location: 0.4_f64.ln(), scale: 1.0 },
             variance: Prior::LogNormal { location: 0.3, scale: 1.0 },
             noise: Prior::LogNormal { location: -3.0, scale: 2.0 },
+            misfit: MISFIT,
             period: PERIOD,
             scaled: true,
         }
@@ -142,6 +149,12 @@ impl Priors {
     /// The prior of a lengthscale of a leaf that sees so many inputs.
     pub fn lengthscale_of(&self, inputs: usize) -> Prior {
         if self.scaled { self.lengthscale.times((inputs.max(1) as f64).sqrt()) } else { self.lengthscale }
+    }
+
+    /// The prior of a lengthscale of a leaf that sees so many inputs whose values are names: rows that differ in all of them have a
+    /// correlation of about a third, from nearly none to nearly one.
+    pub fn choice_of(inputs: usize) -> Prior {
+        Prior::LogNormal { location: (inputs.max(1) as f64).ln(), scale: 1.0 }
     }
 
     /// The prior of the variance of one of so many terms.

@@ -14,6 +14,8 @@ pub enum Noise {
     Fixed(f64),
     /// A variance found by the fit, under [`Priors::noise`].
     Learned,
+    /// None, but for what the covariance cannot follow: a small variance found by the fit, under [`Priors::misfit`].
+    Misfit,
     /// Every row of the data brings its own variance.
     PerRow,
 }
@@ -89,7 +91,7 @@ impl GpSpec {
     }
 
     /// The parameter vector made of natural values: a variance per term, then lengthscales per leaf, in
-    /// the order of the kernel's text, the correlation parameters and the noise variance if it is learned.
+    /// the order of the kernel's text, the correlation parameters and the noise variance if it is learned, a misfit's too.
     pub fn parameters_from(
         &self,
         variances: &[f64],
@@ -127,7 +129,7 @@ impl GpSpec {
     pub fn noise_variance(&self, theta: &[f64]) -> Option<f64> {
         match self.noise {
             Noise::Fixed(variance) => Some(variance),
-            Noise::Learned => Layout::new(self).noise.map(|slot| theta[slot].exp()),
+            Noise::Learned | Noise::Misfit => Layout::new(self).noise.map(|slot| theta[slot].exp()),
             Noise::PerRow => None,
         }
     }
@@ -139,6 +141,7 @@ pub(crate) enum LeafKind {
     Stationary(Profile),
     Linear,
     Cosine,
+    Choice,
 }
 
 #[derive(Debug, Clone)]
@@ -183,6 +186,8 @@ pub(crate) struct Layout {
     /// Free entries below the diagonal of the correlation's factor, not logarithms.
     pub correlation: Range<usize>,
     pub noise: Option<usize>,
+    /// Whether that is a misfit only.
+    pub misfit: bool,
     pub len: usize,
 }
 
@@ -198,6 +203,7 @@ impl Layout {
                 let kind = match leaf.shape {
                     Shape::Linear | Shape::Proportional if !inputs.is_empty() => LeafKind::Linear,
                     Shape::Cosine if !inputs.is_empty() => LeafKind::Cosine,
+                    Shape::Choice if !inputs.is_empty() => LeafKind::Choice,
                     Shape::Matern32 => LeafKind::Stationary(Profile::Matern32),
                     Shape::SquaredExponential => LeafKind::Stationary(Profile::SquaredExponential),
                     _ => LeafKind::Stationary(Profile::Matern52),
@@ -224,8 +230,9 @@ impl Layout {
         }
         let correlation = next..next + spec.components * (spec.components - 1) / 2;
         next = correlation.end;
-        let noise = matches!(spec.noise, Noise::Learned).then_some(next);
-        Self { terms, leaves, correlation, noise, len: next + usize::from(noise.is_some()) }
+        let misfit = spec.noise == Noise::Misfit;
+        let noise = (misfit || spec.noise == Noise::Learned).then_some(next);
+        Self { terms, leaves, correlation, noise, misfit, len: next + usize::from(noise.is_some()) }
     }
 
     /// The inputs that the leaves see, one leaf after the other, with what is taken off each and what the rest is multiplied by.
@@ -254,7 +261,8 @@ impl Layout {
             (lower[term.variance], upper[term.variance]) = (1e-6_f64.ln(), 1e5_f64.ln());
         }
         if let Some(slot) = self.noise {
-            (lower[slot], upper[slot]) = (1e-8_f64.ln(), 10.0_f64.ln());
+            let least = if self.misfit { 1e-10_f64 } else { 1e-8 };
+            (lower[slot], upper[slot]) = (least.ln(), 10.0_f64.ln());
         }
         (lower, upper)
     }
@@ -275,11 +283,13 @@ impl Layout {
         let lengthscales = self.leaves.iter().flat_map(move |leaf| {
             let prior = match leaf.kind {
                 LeafKind::Cosine => priors.period,
+                LeafKind::Choice => Priors::choice_of(leaf.inputs.len()),
                 _ => priors.lengthscale_of(leaf.inputs.len()),
             };
             leaf.lengthscales.clone().map(move |slot| (slot, prior))
         });
-        variances.chain(lengthscales).chain(self.noise.map(|slot| (slot, priors.noise)))
+        let noise = if self.misfit { priors.misfit } else { priors.noise };
+        variances.chain(lengthscales).chain(self.noise.map(|slot| (slot, noise)))
     }
 }
 

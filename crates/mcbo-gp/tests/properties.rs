@@ -100,9 +100,9 @@ proptest! {
 
     #[test]
     fn likelihood_gradients(seed: u64, kernel in 0..KERNELS.len(), dim in 0_usize..5, n in 1_usize..25,
-                            components in 1_usize..4, noise in 0..3) {
+                            components in 1_usize..4, noise in 0..4) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let noise = [Noise::Fixed(0.01), Noise::Learned, Noise::PerRow][noise as usize];
+        let noise = [Noise::Fixed(0.01), Noise::Learned, Noise::Misfit, Noise::PerRow][noise as usize];
         let spec = spec(KERNELS[kernel], dim, components, noise);
         let rows = random_rows(n, dim, components, &mut rng);
         let theta = random_theta(&spec, &mut rng);
@@ -179,7 +179,7 @@ fn check_usable(name: &str, rows: &Rows, noise: Noise) {
 
 #[test]
 fn degenerate_data_gives_a_usable_posterior() {
-    for noise in [Noise::Learned, Noise::Fixed(1e-8), Noise::Fixed(0.0)] {
+    for noise in [Noise::Learned, Noise::Misfit, Noise::Fixed(1e-8), Noise::Fixed(0.0)] {
         for n in 0..3 {
             let mut rows = Rows::new(2);
             for i in 0..n {

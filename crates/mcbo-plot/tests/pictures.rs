@@ -295,3 +295,41 @@ fn many_nodes_and_many_trials_are_drawn() {
     assert!(all[2].svg.contains("120 are not") && all[2].svg.contains("axes are left out"));
     assert!(all[0].svg.contains("620 trials"));
 }
+
+/// Choices are drawn by their names, as ticks of axes and of panels.
+#[test]
+fn choices_have_names_in_pictures() {
+    let text = r#"
+maximize = "titer"
+[nodes.growth]
+actions = ["strain", "heat"]
+noise = { gaussian = 0.05 }
+[nodes.titer]
+parents = ["growth"]
+[actions.strain]
+choices = ["wild", "mutant", "hybrid"]
+[actions.heat]
+range = [24, 38]
+step = 0.5
+[simulator]
+growth = "(strain == 'hybrid') - (heat - 33)^2 / 50 + normal(0, 0.05)"
+titer = "2 * growth + normal(0, 0.05)"
+"#;
+    let problem = std::sync::Arc::new(Problem::from_toml(text).expect("a problem"));
+    let mut study = Study::new(problem.clone(), 1);
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for _ in 0..10 {
+        let trial = study.ask().expect("a suggestion").clone();
+        let simulator = problem.simulator().expect("one");
+        let values = simulator.sample(&problem, &trial.suggestion.intervention, &mut rng);
+        study.tell(trial.number, values.into_iter().map(Some).collect()).expect("it is taken");
+    }
+    let advice = study.recommend().expect("advice");
+    let lines = mcbo_plot::parallel(&study, Some(&advice)).svg;
+    let panels = mcbo_plot::mechanism(&study, &advice.network, 0).expect("it is learned").svg;
+    for svg in [lines, panels] {
+        for name in ["wild", "mutant", "hybrid"] {
+            assert!(svg.contains(&format!(">{name}</text>")), "{name} is missing");
+        }
+    }
+}

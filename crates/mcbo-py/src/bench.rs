@@ -83,10 +83,11 @@ impl Task {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The names of the paper's tasks, and of random models beside them.
+    /// The names of the paper's tasks and of those of other kinds, and of random models beside them.
     #[staticmethod]
     fn names() -> (Vec<&'static str>, Vec<&'static str>) {
-        (mcbo_bench::Task::names().collect(), EXTRA_TASKS.to_vec())
+        let paper = mcbo_bench::Task::names().chain(mcbo_bench::Task::kinds());
+        (paper.collect(), EXTRA_TASKS.to_vec())
     }
 
     /// The problem, as a strategy sees it.

@@ -57,6 +57,14 @@ pub fn numbers(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 
 /// The entries of a mapping, or of anything that has `items()`; those that are `None` are left out.
 pub fn named(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
+    entries(what, value, numbers)
+}
+
+fn entries<'py>(
+    what: &str,
+    value: &Bound<'py, PyAny>,
+    read: impl Fn(&str, &Bound<'py, PyAny>) -> PyResult<Vec<f64>>,
+) -> PyResult<Named> {
     if value.is_none() {
         return Ok(Vec::new());
     }
@@ -79,7 +87,7 @@ pub fn named(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
         let name = key.cast::<PyString>().map_err(PyErr::from).and_then(|name| name.extract::<String>());
         let name = name.map_err(wrong)?;
         if !entry.is_none() {
-            let values = numbers(&name, &entry)?;
+            let values = read(&name, &entry)?;
             found.push((name, values));
         }
         if found.len() > LONGEST {
@@ -87,6 +95,23 @@ pub fn named(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
         }
     }
     Ok(found)
+}
+
+/// The values of actions by name: numbers, and names of choices.
+pub fn named_actions(problem: &Problem, value: &Bound<'_, PyAny>) -> PyResult<Named> {
+    entries("the actions", value, |name, entry| {
+        let action = problem.action_index(name).map(|action| &problem.actions()[action]);
+        let Some(action) = action.filter(|action| action.is_choice()) else { return numbers(name, entry) };
+        let given = entry.cast::<PyString>().ok().and_then(|text| text.extract::<String>().ok());
+        let known = given.as_deref().and_then(|text| action.value_of(text));
+        known.map(|place| vec![place]).ok_or_else(|| {
+            let found = given.map_or_else(|| entry.to_string(), |text| format!("{text:?}"));
+            let choices = action.choices.join(", ");
+            data_error(format!(
+                "{name} is {found}, which is not one of its choices; hint: they are {choices}"
+            ))
+        })
+    })
 }
 
 /// An intervention from its two parts: actions by name, those not named neutral, and the nodes that are set.
@@ -106,7 +131,7 @@ pub fn done(
     actions: &Bound<'_, PyAny>,
     targets: &Bound<'_, PyAny>,
 ) -> PyResult<Intervention> {
-    let (actions, targets) = (named("the actions", actions)?, named("the values of set nodes", targets)?);
+    let (actions, targets) = (named_actions(problem, actions)?, named("the values of set nodes", targets)?);
     Ok(assemble(problem, &actions, targets)?)
 }
 
@@ -174,7 +199,10 @@ pub type Parts<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>);
 pub fn parts<'py>(py: Python<'py>, problem: &Problem, intervention: &Intervention) -> PyResult<Parts<'py>> {
     let (actions, targets) = (PyDict::new(py), PyDict::new(py));
     for (action, value) in problem.actions().iter().zip(&intervention.actions) {
-        actions.set_item(&action.name, value)?;
+        match action.choice(*value) {
+            Some(name) => actions.set_item(&action.name, name)?,
+            None => actions.set_item(&action.name, value)?,
+        }
     }
     for (node, values) in &intervention.targets {
         targets.set_item(&problem.nodes()[*node].name, components(py, problem, *node, values)?)?;

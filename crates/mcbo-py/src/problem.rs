@@ -98,10 +98,19 @@ impl Problem {
         Ok(list)
     }
 
-    /// All actions: name, range and neutral value.
-    fn actions(&self) -> Vec<(String, (f64, f64), f64)> {
-        let all = self.inner.actions().iter();
-        all.map(|action| (action.name.clone(), action.range.into(), action.neutral)).collect()
+    /// All actions: name, range, neutral value, step and choices. Of a choice the neutral value is a name.
+    fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for action in self.inner.actions() {
+            let neutral = match action.choice(action.neutral) {
+                Some(name) => name.into_pyobject(py)?.into_any(),
+                None => action.neutral.into_pyobject(py)?.into_any(),
+            };
+            let step = action.grid.filter(|_| !action.is_choice()).map(|grid| grid.step());
+            let range: (f64, f64) = action.range.into();
+            list.append((&action.name, range, neutral, step, &action.choices))?;
+        }
+        Ok(list)
     }
 
     /// The sets of nodes worth setting; `None` where they are too many to list.
@@ -111,7 +120,7 @@ impl Problem {
         Ok(sets.map(|sets| sets.iter().map(|set| set.iter().map(name).collect()).collect()))
     }
 
-    /// The limits of a trial: `max_interventions`, `sets` and `possibly_optimal`, as far as they are given.
+    /// The limits of a trial: `max_interventions`, `sets`, `require` and `possibly_optimal`, as far as they are given.
     fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         if let Some(limit) = self.inner.max_interventions() {
@@ -121,6 +130,10 @@ impl Problem {
             let name = |node: &usize| self.inner.nodes()[*node].name.clone();
             let sets: Vec<Vec<String>> = sets.iter().map(|set| set.iter().map(name).collect()).collect();
             dict.set_item("sets", sets)?;
+        }
+        if !self.inner.requirements().is_empty() {
+            let texts: Vec<&str> = self.inner.requirements().iter().map(|one| one.text()).collect();
+            dict.set_item("require", texts)?;
         }
         if self.inner.possibly_optimal() {
             dict.set_item("possibly_optimal", true)?;
@@ -248,6 +261,8 @@ impl Problem {
         dict.set_item("dim", node.dim)?;
         dict.set_item("noise", noise(py, node.noise)?)?;
         dict.set_item("do", ranges)?;
+        let step = node.grid.as_ref().and_then(|grids| grids.first()).map(|grid| grid.step());
+        dict.set_item("step", step)?;
         dict.set_item("formula", formulas)?;
         dict.set_item("range", node.range.map(<(f64, f64)>::from))?;
         let inputs = mcbo_core::input_names(&self.inner, self.inner.node_index(&node.name).unwrap_or(0));

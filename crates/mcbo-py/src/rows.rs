@@ -7,7 +7,7 @@ use mcbo_store::Row;
 use numpy::ndarray::ArrayView2;
 use pyo3::prelude::*;
 
-use crate::convert::{Named, named};
+use crate::convert::{Named, named, named_actions};
 use crate::errors::data_error;
 
 /// What a column of a table holds.
@@ -87,13 +87,14 @@ pub fn table(problem: &Problem, columns: &[String], array: ArrayView2<'_, f64>) 
 
 /// A row from its three parts, by names.
 pub fn row(
+    problem: &Problem,
     actions: &Bound<'_, PyAny>,
     targets: &Bound<'_, PyAny>,
     values: &Bound<'_, PyAny>,
 ) -> PyResult<Row> {
     let map = |named: Named| named.into_iter().collect::<BTreeMap<_, _>>();
     let mut single = BTreeMap::new();
-    for (name, values) in named("the actions", actions)? {
+    for (name, values) in named_actions(problem, actions)? {
         let [value] = values[..] else {
             return Err(data_error(format!("{name} has {} values where an action has one", values.len())));
         };

@@ -221,7 +221,8 @@ impl Study {
         py: Python<'_>,
         rows: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
-        let row = |(actions, targets, values): &_| rows::row(actions, targets, values);
+        let problem = self.quickly(py, Backend::problem)?;
+        let row = |(actions, targets, values): &_| rows::row(&problem, actions, targets, values);
         let rows = rows.iter().map(row).collect::<PyResult<Vec<_>>>()?;
         self.quickly(py, |backend| backend.add(&rows))
     }

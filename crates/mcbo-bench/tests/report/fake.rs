@@ -19,6 +19,8 @@ pub fn run(task: &Task, method: &str, seed: u64, initial: &[f64], rewards: &[f64
             best_reward: all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             beta: None,
             suggest_seconds: 0.001 * (seed + 1) as f64,
+            cost: None,
+            given: Default::default(),
         });
     }
     let best = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -29,7 +31,7 @@ pub fn run(task: &Task, method: &str, seed: u64, initial: &[f64], rewards: &[f64
         seed,
         initial: initial.to_vec(),
         rounds,
-        recommended: Recommended { intervention, expected_reward: best, seconds: 0.0 },
+        recommended: Recommended { intervention, expected_reward: best, seconds: 0.0, limits: Vec::new() },
         data: Default::default(),
     }
 }

@@ -53,7 +53,7 @@ Examples:
 
 Initial design and noise depend on the task and the seed alone, so strategies can be compared seed by seed.")]
 pub struct BenchRun {
-    /// Tasks, joined by commas; see `mcbo bench list`. `paper` and `extra` stand for all tasks of those suites, a name that
+    /// Tasks, joined by commas; see `mcbo bench list`. `paper`, `extra` and `kinds` stand for all tasks of those suites, a name that
     /// ends in .toml for a problem file of yours with a simulator
     #[arg(long, value_name = "TASKS", value_delimiter = ',', required = true)]
     pub task: Vec<String>,

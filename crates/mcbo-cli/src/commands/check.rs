@@ -11,7 +11,7 @@ use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
 use crate::failure::BadFile;
 use crate::table::{self, Align, Table, paragraph};
-use crate::{describe, json, number, problem};
+use crate::{describe, json, problem};
 
 mod sets;
 
@@ -85,6 +85,7 @@ fn describe(problem: &Problem) -> Value {
                 (Some(ranges), 1) => json!(ranges[0]),
                 (ranges, _) => json!(ranges),
             },
+            "step": node.grid.as_ref().and_then(|grids| grids.first()).map(|grid| grid.step()),
             "range": node.range,
             "unit": node.unit,
             "context": node.context,
@@ -95,8 +96,10 @@ fn describe(problem: &Problem) -> Value {
     let actions = problem.actions().iter().enumerate().map(|(index, action)| {
         json!({
             "name": action.name,
-            "range": action.range,
-            "neutral": action.neutral,
+            "range": (!action.is_choice()).then_some(action.range),
+            "step": action.grid.filter(|_| !action.is_choice()).map(|grid| grid.step()),
+            "choices": action.is_choice().then_some(&action.choices),
+            "neutral": json::action_value(action, action.neutral),
             "unit": action.unit,
             "cost": action.cost.map(|cost| json!({ "fixed": cost.fixed, "per_unit": cost.per_unit })),
             "nodes": names(&readers(problem, index), node_name),
@@ -112,6 +115,7 @@ fn describe(problem: &Problem) -> Value {
         "sets": sets.listed.iter().map(set).collect::<Vec<_>>(),
         "sets_left_out": sets.left_out.as_ref().map(|left_out| left_out.words()),
         "max_interventions": problem.max_interventions(),
+        "require": problem.requirements().iter().map(|one| one.text()).collect::<Vec<_>>(),
         "choices": enumerate(problem, ENUMERATION_LIMIT).map(|choices| choices.len()),
         "simulator": problem.simulator().is_some(),
         "warnings": problem.warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -185,7 +189,10 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
         let known = if node.context { ", known before deciding" } else { "" };
         row.extend([format!("{}{reward}{known}", kind(node)), describe::noise(node.noise)]);
         row.extend(settable.then(|| {
-            let ranges: Vec<String> = node.hard.iter().flatten().map(|range| number::range(*range)).collect();
+            let values = |(component, range): (usize, &[f64; 2])| {
+                describe::values(*range, node.grid.as_ref().map(|grids| grids[component]), &[])
+            };
+            let ranges: Vec<String> = node.hard.iter().flatten().enumerate().map(values).collect();
             let same = ranges.windows(2).all(|pair| pair[0] == pair[1]);
             or_dash(if same { ranges.into_iter().next().unwrap_or_default() } else { ranges.join("; ") })
         }));
@@ -207,18 +214,26 @@ fn print_limits(out: &mut impl Write, problem: &Problem, width: usize) -> io::Re
 
 fn print_actions(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {
     use Align::{Left, Right};
+    let plain = problem.actions().iter().all(|action| action.grid.is_none());
+    let values = if plain { "range" } else { "values" };
     let costs = problem.actions().iter().any(|action| action.cost.is_some());
-    let mut columns = vec![("action", Left), ("range", Left), ("neutral", Right), ("acts on", Left)];
+    let mut columns = vec![("action", Left), (values, Left), ("neutral", Right), ("acts on", Left)];
     columns.extend(costs.then_some(("cost", Left)));
     let mut table = Table::new(columns);
     for (index, action) in problem.actions().iter().enumerate() {
         let on = names(&readers(problem, index), |node| &problem.nodes()[node].name).join(", ");
         let name = describe::with_unit(&action.name, action.unit.as_deref());
-        let mut row = vec![name, number::range(action.range), number::plain(action.neutral), on];
+        let values = describe::values(action.range, action.grid, &action.choices);
+        let mut row = vec![name, values, describe::action_value(action, action.neutral), on];
         row.extend(costs.then(|| or_dash(action.cost.map(describe::cost).unwrap_or_default())));
         table.row(row);
     }
-    table.write(out, width)
+    table.write(out, width)?;
+    if problem.requirements().is_empty() {
+        return Ok(());
+    }
+    let texts: Vec<&str> = problem.requirements().iter().map(|one| one.text()).collect();
+    paragraph(out, &format!("Required in every trial: {}.", texts.join("; ")), width)
 }
 
 fn print_sets(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {

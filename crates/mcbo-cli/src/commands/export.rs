@@ -76,7 +76,11 @@ fn csv(out: &mut impl Write, study: &mut StoredStudy) -> Result<()> {
         row.extend(
             settable.iter().map(|&(node, component)| number(intervention.target(node).map(|v| v[component]))),
         );
-        row.extend(intervention.actions.iter().map(|&value| number(Some(value))));
+        let done = problem.actions().iter().zip(&intervention.actions);
+        row.extend(done.map(|(action, &value)| match action.choice(value) {
+            Some(name) => name.to_owned(),
+            None => number(Some(value)),
+        }));
         // What was given is known before anything is told.
         let mut values = trial.values.clone().unwrap_or_else(|| vec![None; problem.slots()]);
         for (node, given) in trial.suggestion.given.iter() {

@@ -18,6 +18,7 @@ fn text(template: Template) -> &'static str {
         Template::Hard => include_str!("../../templates/hard.toml"),
         Template::Network => include_str!("../../templates/network.toml"),
         Template::Reactor => include_str!("../../templates/reactor.toml"),
+        Template::Choices => include_str!("../../templates/choices.toml"),
     }
 }
 

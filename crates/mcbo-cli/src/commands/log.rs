@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use mcbo_core::Problem;
 use mcbo_store::{Deed, Happening, Row};
 use serde_json::{Map, Value, json};
 
@@ -14,10 +15,12 @@ use crate::{describe, store, timestamp};
 
 /// Prints what happened to a study.
 pub fn run(arguments: &Log) -> Result<ExitCode> {
-    let history = store::study(&arguments.storage, &arguments.study)?.history()?;
+    let mut study = store::study(&arguments.storage, &arguments.study)?;
+    let (history, state) = (study.history()?, study.study()?);
+    let problem = state.problem();
     if arguments.json {
         for happening in &history {
-            super::write_line(&object(happening))?;
+            super::write_line(&object(problem, happening))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -25,7 +28,7 @@ pub fn run(arguments: &Log) -> Result<ExitCode> {
     let mut table = Table::new([("when", Align::Left), ("who", Align::Left), ("what", Align::Left)]);
     for happening in &history {
         let who = happening.who.clone().unwrap_or_else(|| "-".into());
-        table.row([timestamp::relative(happening.at, now), who, words(&happening.what)]);
+        table.row([timestamp::relative(happening.at, now), who, words(problem, &happening.what)]);
     }
     let mut out = anstream::stdout().lock();
     table.write(&mut out, table::width())?;
@@ -42,14 +45,23 @@ fn named<'a>(values: impl IntoIterator<Item = (String, &'a [f64])>) -> String {
 }
 
 /// What is done, all of it.
-fn doing(row: &Row) -> String {
+fn doing(problem: &Problem, row: &Row) -> String {
     let set = row.targets.iter().map(|(name, values)| (format!("do({name})"), values.as_slice()));
-    let actions = row.actions.iter().map(|(name, value)| (name.clone(), std::slice::from_ref(value)));
-    named(set.chain(actions))
+    let mut all: Vec<String> = set.map(|one| named([one])).collect();
+    all.extend(row.actions.iter().map(|(name, &value)| match choice(problem, name, value) {
+        Some(choice) => format!("{name}={choice}"),
+        None => named([(name.clone(), [value].as_slice())]),
+    }));
+    all.join(" ")
+}
+
+/// The name of an action's value, if it has one.
+fn choice<'p>(problem: &'p Problem, name: &str, value: f64) -> Option<&'p str> {
+    problem.actions()[problem.action_index(name)?].choice(value)
 }
 
 /// One thing that happened, in words.
-fn words(what: &Deed) -> String {
+fn words(problem: &Problem, what: &Deed) -> String {
     match what {
         Deed::Created { strategy, seed, initial } => {
             let design = describe::count(*initial, "trial");
@@ -57,7 +69,7 @@ fn words(what: &Deed) -> String {
         }
         Deed::ProblemChanged => "changed the problem".into(),
         Deed::Asked { trial, strategy, doing: row } => {
-            format!("asked for trial {trial}, by {strategy}: {}", doing(row))
+            format!("asked for trial {trial}, by {strategy}: {}", doing(problem, row))
         }
         Deed::Retried { trial } => format!("took up trial {trial}"),
         Deed::Told { trial, values } => {
@@ -81,7 +93,10 @@ fn words(what: &Deed) -> String {
 }
 
 /// One thing that happened, for a program.
-fn object(happening: &Happening) -> Value {
+fn object(problem: &Problem, happening: &Happening) -> Value {
+    let action = |(name, &value): (&String, &f64)| {
+        (name.clone(), choice(problem, name, value).map_or_else(|| value.into(), Value::from))
+    };
     let mut object = Map::new();
     object.insert("event".into(), happening.seq.into());
     object.insert("at".into(), timestamp::exact(happening.at).into());
@@ -97,7 +112,7 @@ fn object(happening: &Happening) -> Value {
             "intervention": {
                 "targets": doing.targets.keys().collect::<Vec<_>>(),
                 "values": doing.targets.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
-                "actions": doing.actions,
+                "actions": doing.actions.iter().map(action).collect::<Map<_, _>>(),
             },
         }),
         Deed::Retried { trial } => json!({ "trial": trial }),

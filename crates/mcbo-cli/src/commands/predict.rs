@@ -14,13 +14,13 @@ use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::table::{self, paragraph};
-use crate::words::{self, Named};
+use crate::words::{self, Texts};
 use crate::{describe, json, show, store};
 
 /// Fits the model and prints what it expects.
 pub fn run(arguments: &Predict) -> Result<ExitCode> {
     // What is given is understood before anything is opened.
-    let named = words::read(&arguments.doing, "dose=30", "write a number with a decimal point")?;
+    let named = words::texts(&arguments.doing, "dose=30")?;
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
     let problem = study.problem();
     let intervention = row(problem, named)?.intervention(problem)?;
@@ -51,14 +51,20 @@ pub fn run(arguments: &Predict) -> Result<ExitCode> {
 }
 
 /// What is done, by names: `dose=30` is an action, `do(temperature)=31` sets a node.
-fn row(problem: &Problem, named: Named) -> Result<Row, BadInput> {
+fn row(problem: &Problem, named: Texts) -> Result<Row, BadInput> {
     let (mut row, mut components) = (Row::default(), BTreeMap::<usize, Vec<Option<f64>>>::new());
-    for (name, values) in named {
+    for (name, texts) in named {
+        let action = problem.action_index(&name).map(|action| &problem.actions()[action]);
+        let value = |text: &String| match action {
+            Some(action) if action.is_choice() => words::choice(action, text),
+            _ => words::number(&name, text, "write a number with a decimal point"),
+        };
+        let values = texts.iter().map(value).collect::<Result<Vec<f64>, BadInput>>()?;
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
             return Err(BadInput::new(format!("{name} is {value}"), "give a finite number"));
         }
         let twice = || BadInput::new(format!("{name} is given twice"), "give every name once");
-        if problem.action_index(&name).is_some() {
+        if action.is_some() {
             let [value] = values[..] else {
                 let count = values.len();
                 return Err(BadInput::new(format!("{name} has {count} values"), "an action has one value"));

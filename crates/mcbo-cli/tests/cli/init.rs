@@ -2,7 +2,7 @@
 
 use crate::{mcbo_in, with_file};
 
-const TEMPLATES: [&str; 4] = ["soft", "hard", "network", "reactor"];
+const TEMPLATES: [&str; 5] = ["soft", "hard", "network", "reactor", "choices"];
 
 #[test]
 fn every_template_checks_and_runs() {

@@ -11,6 +11,7 @@ mod init;
 #[cfg(unix)]
 mod interrupt;
 mod kept;
+mod kinds;
 mod marks;
 mod output;
 mod run;

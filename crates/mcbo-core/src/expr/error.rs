@@ -100,6 +100,26 @@ pub enum ExprErrorKind {
         /// The function.
         function: &'static str,
     },
+    /// A choice used as if it were a number.
+    #[error("`{name}` is a choice, whose values are names")]
+    NeedsComparison {
+        /// The choice.
+        name: String,
+        /// The first of its names.
+        first: String,
+    },
+    /// A name that is none of the choices.
+    #[error("{found:?} is not one of the choices of `{name}`")]
+    NotAChoice {
+        /// The choice.
+        name: String,
+        /// The name found.
+        found: String,
+        /// The one that was probably meant.
+        nearest: Option<String>,
+        /// Its choices.
+        known: Vec<String>,
+    },
     /// A vector used as if it were a number.
     #[error("`{name}` has {width} components")]
     NeedsIndex {
@@ -137,6 +157,11 @@ impl ExprErrorKind {
                 let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
                 Some(format!("known here: {}", known.join(", ")))
             }
+            Self::NeedsComparison { name, first } => {
+                Some(format!("`{name} == '{first}'` is 1 where it is that one and 0 elsewhere"))
+            }
+            Self::NotAChoice { nearest: Some(nearest), .. } => Some(format!("did you mean '{nearest}'?")),
+            Self::NotAChoice { known, .. } => Some(format!("they are {}", known.join(", "))),
             Self::UnknownFunction { nearest: Some(nearest), .. } => {
                 Some(format!("did you mean `{nearest}`?"))
             }

@@ -10,6 +10,10 @@ pub(super) enum Token<'a> {
     Name(&'a str),
     /// One of `+ - * / ^ ( ) [ ] ,`.
     Symbol(char),
+    /// `==` or `!=`: whether it is the first.
+    Equal(bool),
+    /// A text between quotes.
+    Text(&'a str),
     End,
 }
 
@@ -56,6 +60,15 @@ impl<'a> Lexer<'a> {
                     return Err(ExprError { span: start..self.at, kind });
                 }
             }
+        } else if rest.starts_with("==") || rest.starts_with("!=") {
+            self.at = start + 2;
+            Token::Equal(first == '=')
+        } else if let Some((quote, inner)) =
+            ['\'', '"'].iter().find_map(|&q| Some((q, rest.strip_prefix(q)?)))
+            && let Some(len) = inner.find(quote)
+        {
+            self.at = start + len + 2;
+            Token::Text(&inner[..len])
         } else if "+-*/^()[],".contains(first) {
             self.at = start + first.len_utf8();
             Token::Symbol(first)

@@ -6,6 +6,7 @@
 //! sign    = ("-" | "+") sign | power
 //! power   = atom ("^" sign)?
 //! atom    = number | name | name "[" number "]" | name "(" sum ("," sum)* ")" | "(" sum ")"
+//!         | name ("==" | "!=") text
 //! ```
 
 use std::ops::Range;
@@ -65,7 +66,13 @@ pub(super) fn function_names() -> String {
     FUNCTIONS.map(|(name, _)| name).join(", ")
 }
 
-pub(super) fn parse(text: &str, inputs: &[(&str, usize)], random: bool) -> Result<Tape, ExprError> {
+/// `choices` are the names of the values of every input; none for one of numbers, and for all where there are fewer.
+pub(super) fn parse(
+    text: &str,
+    inputs: &[(&str, usize)],
+    choices: &[&[String]],
+    random: bool,
+) -> Result<Tape, ExprError> {
     let whole = 0..text.len();
     if text.len() > MAX_LENGTH {
         let kind = ExprErrorKind::TooLong { len: text.len(), limit: MAX_LENGTH };
@@ -77,7 +84,8 @@ pub(super) fn parse(text: &str, inputs: &[(&str, usize)], random: bool) -> Resul
     let mut lexer = Lexer::new(text);
     let (token, span) = lexer.next()?;
     let width = inputs.iter().map(|(_, width)| width).sum();
-    let mut parser = Parser { text, inputs, random, lexer, token, span, depth: 0, tape: Tape::new(width) };
+    let tape = Tape::new(width);
+    let mut parser = Parser { text, inputs, choices, random, lexer, token, span, depth: 0, tape };
     parser.sum()?;
     match parser.token {
         Token::End => Ok(parser.tape),
@@ -88,6 +96,7 @@ pub(super) fn parse(text: &str, inputs: &[(&str, usize)], random: bool) -> Resul
 struct Parser<'a> {
     text: &'a str,
     inputs: &'a [(&'a str, usize)],
+    choices: &'a [&'a [String]],
     random: bool,
     lexer: Lexer<'a>,
     token: Token<'a>,
@@ -192,6 +201,8 @@ impl<'a> Parser<'a> {
                     self.call(name, span)
                 } else if self.take('[')? {
                     self.component(name, span)
+                } else if let Some(choices) = self.choices_of(name) {
+                    self.comparison(name, choices, span)
                 } else {
                     self.name(name, span)
                 }
@@ -221,6 +232,41 @@ impl<'a> Parser<'a> {
         let known: Vec<String> = self.inputs.iter().map(|(name, _)| (*name).to_owned()).collect();
         let near = nearest(name, self.inputs.iter().map(|(name, _)| *name).chain(["pi"])).map(str::to_owned);
         self.error(span, ExprErrorKind::UnknownName { name: name.to_owned(), nearest: near, known })
+    }
+
+    /// The names of an input's values, if it is no number.
+    fn choices_of(&self, name: &str) -> Option<&'a [String]> {
+        let place = self.inputs.iter().position(|(known, _)| *known == name)?;
+        self.choices.get(place).copied().filter(|choices| !choices.is_empty())
+    }
+
+    /// `strain == 'wild'`: 1 where it is, else 0.
+    fn comparison(&mut self, name: &str, choices: &[String], span: Range<usize>) -> Result<Slot, ExprError> {
+        let Token::Equal(equal) = self.token else {
+            let first = choices.first().cloned().unwrap_or_default();
+            return self.error(span, ExprErrorKind::NeedsComparison { name: name.to_owned(), first });
+        };
+        self.advance()?;
+        let Token::Text(text) = self.token else { return Err(self.unexpected("a choice in quotes")) };
+        let Some(place) = choices.iter().position(|choice| choice == text) else {
+            let kind = ExprErrorKind::NotAChoice {
+                name: name.to_owned(),
+                found: text.to_owned(),
+                nearest: nearest(text, choices.iter().map(String::as_str)).map(str::to_owned),
+                known: choices.to_vec(),
+            };
+            return self.error(self.span.clone(), kind);
+        };
+        self.advance()?;
+        let (start, _) = self.input(name, span)?;
+        let input = self.tape.input(start);
+        let is = self.tape.unary(Unary::Is(place as u32), input);
+        if equal {
+            return Ok(is);
+        }
+        let negated = self.tape.unary(Unary::Neg, is);
+        let one = self.tape.constant(1.0);
+        Ok(self.tape.binary(Binary::Add, negated, one))
     }
 
     fn name(&mut self, name: &str, span: Range<usize>) -> Result<Slot, ExprError> {

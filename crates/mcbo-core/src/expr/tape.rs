@@ -19,6 +19,8 @@ pub(super) enum Unary {
     Tanh,
     Sigmoid,
     Floor,
+    /// 1 where the argument is this number, else 0.
+    Is(u32),
 }
 
 /// A function of two arguments.
@@ -226,6 +228,7 @@ fn unary_value(op: Unary, x: f64) -> f64 {
         Unary::Tanh => x.tanh(),
         Unary::Sigmoid => sigmoid(x),
         Unary::Floor => x.floor(),
+        Unary::Is(place) => f64::from(u8::from((x - f64::from(place)).abs() < 0.5)),
     }
 }
 
@@ -243,7 +246,7 @@ fn unary_slope(op: Unary, x: f64, y: f64) -> f64 {
         Unary::Abs => x.signum(),
         Unary::Tanh => 1.0 - y * y,
         Unary::Sigmoid => y * sigmoid(-x),
-        Unary::Floor => 0.0,
+        Unary::Floor | Unary::Is(_) => 0.0,
     }
 }
 

@@ -351,3 +351,32 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn choices_are_compared() {
+    let names = ["wild".to_owned(), "mutant".to_owned(), "a b".to_owned()];
+    let inputs = [("x", 1), ("strain", 1)];
+    let choices: [&[String]; 2] = [&[], &names];
+    let parse = |text: &str| Expr::parse_with_choices(text, &inputs, &choices, false);
+    let eval = |text: &str, strain: f64| parse(text).expect("a formula").eval(&[3.0, strain]);
+    assert_eq!([0.0, 1.0, 2.0].map(|s| eval("2 * strain == 'mutant' + x", s)), [3.0, 5.0, 3.0]);
+    assert_eq!([0.0, 1.0, 2.0].map(|s| eval("x * (strain != \"a b\")", s)), [3.0, 3.0, 0.0]);
+    let mut gradient = [0.0; 2];
+    parse("x^2 * (strain == 'wild')").expect("a formula").eval_with_gradient(&[3.0, 0.0], &mut gradient);
+    assert_eq!(gradient, [6.0, 0.0]);
+    let wrong = |text: &str| {
+        let error = parse(text).expect_err("a mistake");
+        format!("{error}; {}", error.hint().unwrap_or_default())
+    };
+    assert_eq!(
+        wrong("2 * strain"),
+        "`strain` is a choice, whose values are names; `strain == 'wild'` is 1 where it is that one and 0 elsewhere"
+    );
+    assert_eq!(
+        wrong("strain == 'mutent'"),
+        "\"mutent\" is not one of the choices of `strain`; did you mean 'mutant'?"
+    );
+    assert_eq!(wrong("strain == 1"), "expected a choice in quotes, found `1`; ");
+    assert!(wrong("x == 'wild'").starts_with("expected an operator, found `==`"));
+    assert!(wrong("strain = 'wild'").starts_with("`=` does not belong in a formula"));
+}

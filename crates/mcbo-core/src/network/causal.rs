@@ -1,8 +1,9 @@
 //! The causal processes of CBO: do-calculus estimates, corrected by interventions.
 
-use mcbo_gp::{Gp, GpSpec, Kernel, Mean, Noise as GpNoise, Prediction, Rows, Scratch};
+use mcbo_gp::{Gp, GpSpec, Kernel, Leaf, Mean, Noise as GpNoise, Prediction, Rows, Scratch, Shape};
 use rayon::prelude::*;
 
+use crate::decision::Variable;
 use crate::{Choice, Data, DecisionSpace, Intervention, Problem};
 
 use super::{Drawn, Draws, FitError, Network, NoiseSamples, Plan, SMALLEST_DEVIATION, Workspace};
@@ -79,9 +80,16 @@ fn draws_of<'a>(problem: &Problem, network: &'a Network, choice: &Choice, seed: 
     Draws::new(problem, network, choice, DRAWS, seed, |plan: &Plan| NoiseSamples::new(plan, SAMPLES, seed))
 }
 
-/// What the process of a target set reads: all that can be decided with it, relative to its range.
+/// What the process of a target set reads: all that can be decided with it, relative to its range; names are counted.
 fn inputs_of(problem: &Problem, intervention: &Intervention) -> Vec<f64> {
-    DecisionSpace::of_targets(problem, intervention.target_set()).units(intervention).collect()
+    let space = DecisionSpace::of_targets(problem, intervention.target_set());
+    let units = space.units(intervention).zip(space.variables());
+    units.map(|(unit, variable)| read(*variable, unit)).collect()
+}
+
+/// A variable as the process reads it.
+fn read(variable: Variable, unit: f64) -> f64 {
+    if variable.named { variable.value(unit) } else { unit }
 }
 
 impl<'a> Causal<'a> {
@@ -104,7 +112,9 @@ impl<'a> Causal<'a> {
             }
         }
         let fit = |set: Vec<usize>| {
-            let dim = DecisionSpace::of_targets(problem, set.clone()).dim();
+            let space = DecisionSpace::of_targets(problem, set.clone());
+            let dim = space.dim();
+            let named: Vec<usize> = (0..dim).filter(|&k| space.variables()[k].named).collect();
             let mut rows = Rows::new(dim + 1);
             let mut workspace = Workspace::default();
             for (done, reward) in interventional.iter().filter(|(done, _)| done.target_set() == set) {
@@ -119,7 +129,7 @@ impl<'a> Causal<'a> {
                 input.push(at.deviation[0] / scale);
                 rows.push(&input, (reward - at.mean[0]) / scale)?;
             }
-            Ok((set, fit_residuals(&rows)?))
+            Ok((set, fit_residuals(&rows, &named)?))
         };
         let failed = |source| FitError { node: problem.nodes()[problem.reward()].name.clone(), source };
         let sets = sets.into_par_iter().map(fit).collect::<Result<Vec<_>, _>>().map_err(failed)?;
@@ -157,13 +167,14 @@ impl<'a> Causal<'a> {
             return Belief { mean: at.mean, deviation_slopes, deviation, mean_slopes: at.mean_slopes };
         };
         // Inputs that are not free are neutral.
-        let read = DecisionSpace::of_targets(self.problem, choice.targets.clone());
-        let fixed: Vec<f64> = read.units(&self.problem.neutral_intervention()).collect();
+        let seen = DecisionSpace::of_targets(self.problem, choice.targets.clone());
+        let fixed: Vec<f64> = seen.units(&self.problem.neutral_intervention()).collect();
         let inputs: Vec<Option<usize>> =
-            read.variables().iter().map(|variable| space.position(variable.place)).collect();
+            seen.variables().iter().map(|variable| space.position(variable.place)).collect();
         let mut batch = Vec::with_capacity((fixed.len() + 1) * columns);
-        for (input, fixed) in inputs.iter().zip(&fixed) {
-            batch.extend((0..columns).map(|s| input.map_or(*fixed, |variable| points[s * dim + variable])));
+        for ((input, fixed), variable) in inputs.iter().zip(&fixed).zip(seen.variables()) {
+            let unit = |s: usize| input.map_or(*fixed, |place| points[s * dim + place]);
+            batch.extend((0..columns).map(|s| read(*variable, unit(s))));
         }
         batch.extend(at.deviation.iter().map(|s| s / self.scale));
         let (mut scratch, mut residual) = (Scratch::default(), Prediction::default());
@@ -231,9 +242,20 @@ impl<'a> Causal<'a> {
 /// The process of what interventions differ from the estimate, with the kernel `v·RBF(x, x') + s s'`. The last input is `s`.
 ///
 /// Hyper-parameters are the most probable of a grid, under log-normal priors of lengthscale and variance.
-fn fit_residuals(rows: &Rows) -> Result<Gp, mcbo_gp::GpError> {
+///
+/// Inputs at `named` places are names: there the kernel is `v·RBF(x, x') k(c, c') + s s'`, in which different names have the
+/// correlation `1/e`.
+fn fit_residuals(rows: &Rows, named: &[usize]) -> Result<Gp, mcbo_gp::GpError> {
     let dim = rows.dim() - 1;
-    let kernel: Kernel = "se + linear".parse().expect("the text of a kernel");
+    let kernel: Kernel = match named {
+        [] => "se + linear".parse().expect("the text of a kernel"),
+        _ => {
+            let numbers = (0..=dim).filter(|k| !named.contains(k));
+            let names = Leaf::of(Shape::Choice, named.iter().copied());
+            let curve = Leaf::of(Shape::SquaredExponential, numbers);
+            Kernel::sum(vec![vec![curve, names], vec![Leaf { shape: Shape::Linear, inputs: None }]])
+        }
+    };
     let spec = |noise: f64| GpSpec {
         kernel: kernel.clone(),
         mean: Mean::Fixed(0.0),
@@ -241,8 +263,10 @@ fn fit_residuals(rows: &Rows) -> Result<Gp, mcbo_gp::GpError> {
     };
     let condition = |lengthscale: f64, variance: f64, noise: f64, rows: &Rows| {
         let spec = spec(noise);
-        let mut lengthscales = [vec![lengthscale; dim + 1], vec![NO_INFLUENCE; dim + 1]];
-        (lengthscales[0][dim], lengthscales[1][dim]) = (NO_INFLUENCE, 1.0);
+        let (mut curve, mut line) = (vec![lengthscale; dim + 1 - named.len()], vec![NO_INFLUENCE; dim + 1]);
+        (curve[dim - named.len()], line[dim]) = (NO_INFLUENCE, 1.0);
+        let names = (!named.is_empty()).then(|| vec![1.0; named.len()]);
+        let lengthscales: Vec<Vec<f64>> = [curve].into_iter().chain(names).chain([line]).collect();
         let theta = spec.parameters_from(&[variance, 1.0], &lengthscales, &[], noise);
         Gp::condition(&spec, &theta, rows.clone())
     };

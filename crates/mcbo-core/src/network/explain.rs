@@ -3,9 +3,9 @@
 
 use mcbo_gp::{Prediction, Scratch};
 
-use crate::{Data, Noise, Problem};
+use crate::{Data, Expr, Noise, Problem};
 
-use super::{Mechanism, Network, slot_name};
+use super::{Affine, Mechanism, Network, slot_name};
 
 /// Where a node's mechanism comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,10 @@ impl Network {
         match &model.mechanism {
             Mechanism::Known(formulas) => {
                 let at = |s: usize| &inputs[s * dim..(s + 1) * dim];
-                formulas.iter().map(|f| (0..count).map(|s| (f.eval(at(s)), 0.0)).collect()).collect()
+                let exact = |(formula, output): (&Expr, &Affine)| {
+                    (0..count).map(|s| (output.shift + formula.eval(at(s)), 0.0)).collect()
+                };
+                formulas.iter().zip(&model.outputs).map(exact).collect()
             }
             Mechanism::Learned(groups) => {
                 let scaled = |(k, s): (usize, usize)| model.inputs[k].apply(inputs[s * dim + k]);
@@ -98,7 +101,7 @@ impl Network {
     }
 
     /// The noise of every component of a node about its mechanism, in the user's units and never [`Noise::Learn`]; none of a
-    /// node that is left out. A learned mechanism has taken up the mean of the noise, so that what is left has mean zero.
+    /// node that is left out. Mechanisms have taken up the mean of the noise, so that what is left has mean zero.
     pub fn noise(&self, node: usize) -> &[Noise] {
         self.nodes.get(node).and_then(Option::as_ref).map_or(&[], |model| &model.noise)
     }

@@ -26,10 +26,12 @@ pub(super) fn fit_node(
             Noise::Learn => Noise::Gaussian(residual_deviation(problem, data, index, formulas)),
             declared => declared,
         };
+        // As a learned mechanism does, it takes up the mean of the noise.
+        let output = Affine { shift: noise.mean(), ..Affine::IDENTITY };
         let model = NodeModel {
             inputs: vec![Affine::IDENTITY; dim],
-            outputs: vec![Affine::IDENTITY; node.dim],
-            noise: vec![noise; node.dim],
+            outputs: vec![output; node.dim],
+            noise: vec![noise.centred(); node.dim],
             mechanism: Mechanism::Known(formulas.clone()),
         };
         return Ok((model, Vec::new()));
@@ -53,6 +55,10 @@ pub(super) fn fit_node(
     let together = node.components == Components::Coregionalised && node.dim > 1;
     let width = if together { node.dim } else { 1 };
     let mut fitted = Vec::new();
+    let parents = dim - node.actions.len();
+    let is_choice = |k: &usize| problem.actions()[node.actions[*k]].is_choice();
+    let named = (0..node.actions.len()).filter(is_choice).map(|k| parents + k).collect();
+    let kinds = form::Inputs { parents, actions: node.actions.len(), named };
     for (g, first) in (0..node.dim).step_by(width).enumerate() {
         let range = first..first + width;
         let noise_variance = |component: usize| {
@@ -67,6 +73,7 @@ pub(super) fn fit_node(
         };
         let noise = match node.noise {
             Noise::Learn => GpNoise::Learned,
+            Noise::None if settings.learn_misfit => GpNoise::Misfit,
             _ if range.len() == 1 => GpNoise::Fixed(noise_variance(range.start)),
             _ => GpNoise::PerRow,
         };
@@ -83,7 +90,7 @@ pub(super) fn fit_node(
             }
         }
         let spec = GpSpec {
-            kernel: node.kernel.clone().unwrap_or_default(),
+            kernel: node.kernel.clone().unwrap_or_else(|| kinds.kernel()),
             dim,
             components: range.len(),
             noise,
@@ -94,7 +101,7 @@ pub(super) fn fit_node(
         // A kernel that the user chose is kept.
         let forms: Vec<Form> = match &node.kernel {
             Some(_) => Vec::new(),
-            None => form::candidates(dim - node.actions.len(), node.actions.len()),
+            None => kinds.forms(),
         };
         let scales: Vec<f64> =
             inputs.iter().chain(&outputs[range.clone()]).map(|affine| affine.scale).collect();
@@ -162,7 +169,11 @@ fn scale_inputs(
             inputs.push(affine);
         }
     }
-    inputs.extend(node.actions.iter().map(|&action| Affine::of_range(problem.actions()[action].range)));
+    inputs.extend(node.actions.iter().map(|&action| {
+        let action = &problem.actions()[action];
+        // Names are counted, which needs no scale.
+        if action.is_choice() { Affine::IDENTITY } else { Affine::of_range(action.range) }
+    }));
     inputs
 }
 

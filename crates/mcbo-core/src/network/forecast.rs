@@ -196,6 +196,29 @@ mod tests {
         Intervention { targets: Vec::new(), actions: vec![action] }
     }
 
+    /// Noise that is not centred counts with its mean, that of the reward too: `x = a + U(1, 4)` and `y = 2 x + U(1, 4)` are known,
+    /// so that `E[x] = a + 2.5` and `E[y] = 2 a + 7.5`, for every way of asking.
+    #[test]
+    fn the_mean_of_noise_counts() {
+        let noise = Noise::Uniform([1.0, 4.0]);
+        let problem = Problem::builder("shifted")
+            .action("a", [-2.0, 2.0])
+            .node("x", |n| n.actions(["a"]).formula("a").noise(noise))
+            .node("y", |n| n.parents(["x"]).formula("2 * x").noise(noise))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let network = fit(&problem, &[]);
+        let a = 0.5;
+        let forecasts = network.forecast(&problem, &doing(a), 1);
+        assert!((forecasts[0].mean - 3.0).abs() < 1e-2, "{forecasts:?}");
+        assert!((forecasts[1].mean - 8.5).abs() < 1e-2, "{forecasts:?}");
+        assert_eq!(network.predict(&problem, 1, &[3.0], 1), [[(8.5, 0.0)]]);
+        assert_eq!(network.noise(1), [Noise::Uniform([-1.5, 1.5])]);
+        let (outlooks, _) = network.outlook(&problem, &doing(a), &forecasts);
+        assert!((outlooks[1].forecast.mean - 8.5).abs() < 1e-2, "{outlooks:?}");
+    }
+
     /// `x = a + N(0, s²)` and `y = x²` are known, so that `E[y] = a² + s²` without any doubt.
     #[test]
     fn noise_is_averaged_out() {

@@ -1,10 +1,14 @@
 //! The forms that a mechanism may have, and how they are said.
 
+mod named;
+
 use mcbo_gp::{Form, GpSet, Kernel, Leaf, Shape};
 
 use crate::Problem;
 
 use super::{Mechanism, Network, input_names};
+
+pub(crate) use named::Inputs;
 
 /// Plausibility of the null form, of a straight line and of a response in proportion to an input before any row, relative to each
 /// of the other forms.
@@ -18,7 +22,7 @@ const MOST_SCALING: usize = 4;
 ///
 /// From nothing at all over straight lines and sums of curves to one surface: what the data say decides, by the evidence of
 /// each. The constant is the null form, under which everything is noise.
-pub(crate) fn candidates(parents: usize, actions: usize) -> Vec<Form> {
+fn candidates(parents: usize, actions: usize) -> Vec<Form> {
     use Shape::{Cosine, Linear, Matern52, Proportional, SquaredExponential as Se};
     let dim = parents + actions;
     let form = |kernel: Kernel| Form { kernel, prior: 1.0 };
@@ -112,8 +116,10 @@ fn in_words(kernel: &Kernel, names: &[String]) -> String {
     let leaf = |leaf: &Leaf| {
         let seen: Vec<&str> =
             leaf.seen(names.len()).into_iter().map(|k| names.get(k).map_or("?", String::as_str)).collect();
-        if leaf.shape == Shape::Proportional {
-            return listed(&seen);
+        match leaf.shape {
+            Shape::Proportional => return listed(&seen),
+            Shape::Choice => return format!("for each {}", listed(&seen)),
+            _ => {}
         }
         let what = match (leaf.shape, seen.len()) {
             (Shape::Linear, 1) => "a straight line",
@@ -132,9 +138,16 @@ fn in_words(kernel: &Kernel, names: &[String]) -> String {
         let mut said: Vec<&Leaf> = term.iter().filter(|other| !faded(other)).collect();
         // What the rest is multiplied by comes last.
         said.sort_by_key(|leaf| leaf.shape == Shape::Proportional);
-        let alone = said.first().is_some_and(|leaf| leaf.shape == Shape::Proportional);
+        let (named, said): (Vec<&Leaf>, Vec<&Leaf>) =
+            said.into_iter().partition(|leaf| leaf.shape == Shape::Choice);
+        let beginning = match said.first().map(|leaf| leaf.shape) {
+            Some(Shape::Proportional) => "a multiple of ",
+            None => "a level",
+            _ => "",
+        };
         let said: Vec<String> = said.into_iter().map(leaf).collect();
-        format!("{}{}", if alone { "a multiple of " } else { "" }, said.join(" times "))
+        let named: Vec<String> = named.into_iter().map(|other| format!(" {}", leaf(other))).collect();
+        format!("{beginning}{}{}", said.join(" times "), named.concat())
     };
     // A factor of something and its average are one thing to say.
     let average = |term: &Vec<Leaf>| {
@@ -182,6 +195,9 @@ mod tests {
             ("se(age) + se(age) * cosine(age)", "a curve in age, plus waves in age"),
             ("proportional(soil) * se(dose)", "a curve in dose times soil"),
             ("proportional(soil)", "a multiple of soil"),
+            ("choice(soil)", "a level for each soil"),
+            ("se(dose) * choice(soil, age)", "a curve in dose for each soil and age"),
+            ("linear(dose) + choice(soil)", "a straight line in dose, plus a level for each soil"),
             (
                 "proportional(soil) + proportional(soil) * se(dose, age)",
                 "one surface in dose and age times soil",

@@ -69,8 +69,10 @@ pub struct ModelSettings {
     pub priors: PriorPreset,
     /// Scaling of parents.
     pub scaling: ParentScaling,
-    /// Noise variance of a noiseless node, relative to the variance of its values.
+    /// The least noise variance of a node, relative to the variance of its values.
     pub noise_floor: f64,
+    /// Whether a noiseless node has less than that, as little as its form can follow its values.
+    pub learn_misfit: bool,
 }
 
 impl ModelSettings {
@@ -81,6 +83,7 @@ impl ModelSettings {
             priors: PriorPreset::Reference,
             scaling: ParentScaling::MinMax,
             noise_floor: 1e-6,
+            learn_misfit: false,
         }
     }
 
@@ -108,6 +111,7 @@ impl Default for ModelSettings {
             priors: PriorPreset::DimensionScaled,
             scaling: ParentScaling::Declared,
             noise_floor: 1e-6,
+            learn_misfit: true,
         }
     }
 }
@@ -451,8 +455,8 @@ impl Network {
             problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
             match &model.mechanism {
                 Mechanism::Known(formulas) => {
-                    for (at, formula) in slot.zip(formulas) {
-                        values[at] = formula.eval(&inputs);
+                    for ((at, formula), output) in slot.zip(formulas).zip(&model.outputs) {
+                        values[at] = output.shift + formula.eval(&inputs);
                     }
                 }
                 Mechanism::Learned(groups) => {

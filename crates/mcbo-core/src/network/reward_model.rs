@@ -5,7 +5,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use crate::decision::DecisionSpace;
+use crate::decision::{DecisionSpace, Variable};
 use crate::{Choice, Data, Given, Intervention, Noise, Problem};
 
 use super::{
@@ -139,6 +139,11 @@ fn is_certain(problem: &Problem, set: &[usize]) -> bool {
     problem.nodes().iter().enumerate().all(certain)
 }
 
+/// The scale of a decided variable; names are counted, which needs none.
+fn scaling_of(variable: &Variable) -> Affine {
+    if variable.named { Affine::IDENTITY } else { Affine::of_range(variable.range) }
+}
+
 fn fit_set(
     problem: &Problem,
     data: &Data,
@@ -151,8 +156,7 @@ fn fit_set(
     let reward = problem.reward();
     let failed = |source| FitError { node: problem.nodes()[reward].name.clone(), source };
     let space = DecisionSpace::of_targets(problem, set.to_vec());
-    let inputs: Vec<Affine> =
-        space.variables().iter().map(|variable| Affine::of_range(variable.range)).collect();
+    let inputs: Vec<Affine> = space.variables().iter().map(|variable| scaling_of(variable)).collect();
     let mut rows = Rows::new(inputs.len());
     for (trial, value) in data.rewards(problem) {
         let intervention = &data.observations()[trial].intervention;
@@ -163,18 +167,21 @@ fn fit_set(
         }
     }
     let dim = inputs.len();
+    let named = (0..dim).filter(|&k| space.variables()[k].named).collect();
+    let kinds = form::Inputs { parents: 0, actions: dim, named };
     let certain = is_certain(problem, set);
     let spec = GpSpec {
         noise: if certain { GpNoise::Fixed(settings.noise_floor) } else { GpNoise::Learned },
         mean: settings.mean(),
         priors: settings.priors(),
         origins: inputs.iter().map(|scaling| scaling.apply(0.0)).collect(),
+        kernel: kinds.kernel(),
         ..GpSpec::new(dim, GpNoise::Learned)
     };
     let scales: Vec<f64> = inputs.iter().chain([&rewards]).map(|affine| affine.scale).collect();
     let earlier = earlier.map_or_else(Earlier::default, |memory| memory.under(&scales));
-    let forms = form::candidates(0, dim);
-    let fitted = GpSet::fit(&spec, &forms, &rows, earlier, &settings.inference, rng).map_err(failed)?;
+    let fitted =
+        GpSet::fit(&spec, &kinds.forms(), &rows, earlier, &settings.inference, rng).map_err(failed)?;
     let jitter = fitted.jitter();
     let warning =
         (jitter > 0.0).then(|| ModelWarning::Jitter { node: problem.nodes()[reward].name.clone(), jitter });

@@ -2,8 +2,8 @@
 
 mod marks;
 
-use super::draft::{At, Draft, DraftAction, DraftNode, DraftRanges, Field, Formulas};
-use super::{Aim, Components, Noise, Problem, ProblemErrors, check};
+use super::draft::{At, Draft, DraftAction, DraftNode, DraftRanges, DraftValue, Field, Formulas};
+use super::{Action, Aim, Components, Noise, Problem, ProblemErrors, check};
 
 /// A problem in the making; see [`Problem::builder`].
 #[derive(Debug, Clone)]
@@ -43,15 +43,73 @@ impl ProblemBuilder {
         self
     }
 
+    /// Adds an action that takes the values `low`, `low + step`, … of its range.
+    #[must_use]
+    pub fn action_in_steps(mut self, name: impl Into<String>, range: [f64; 2], step: f64) -> Self {
+        let (name, range, step) = (name.into().into(), given(range), given(step));
+        self.draft.actions.push(DraftAction { name, range, step, ..DraftAction::default() });
+        self
+    }
+
+    /// Adds an action that is one of several named things; the first of them means not acting.
+    #[must_use]
+    pub fn choice<S: Into<String>>(
+        mut self,
+        name: impl Into<String>,
+        choices: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let (name, choices) = (name.into().into(), given(names(choices)));
+        self.draft.actions.push(DraftAction { name, choices, ..DraftAction::default() });
+        self
+    }
+
+    /// Adds an action that is one of several named things, with the one that means not acting.
+    #[must_use]
+    pub fn choice_with_neutral<S: Into<String>>(
+        mut self,
+        name: impl Into<String>,
+        choices: impl IntoIterator<Item = S>,
+        neutral: impl Into<String>,
+    ) -> Self {
+        let (name, choices) = (name.into().into(), given(names(choices)));
+        let neutral = given(DraftValue::Name(neutral.into()));
+        self.draft.actions.push(DraftAction { name, choices, neutral, ..DraftAction::default() });
+        self
+    }
+
+    /// Adds an action with everything that one of another problem has.
+    #[must_use]
+    pub fn action_like(mut self, action: &Action) -> Self {
+        let step = action.grid.map(|grid| given(grid.step())).unwrap_or_default();
+        let neutral = action.choice(action.neutral).map(|name| DraftValue::Name(name.to_owned()));
+        let neutral = given(neutral.unwrap_or(DraftValue::Number(action.neutral)));
+        let name = action.name.clone().into();
+        self.draft.actions.push(match action.is_choice() {
+            true => DraftAction {
+                name,
+                neutral,
+                choices: given(names(&action.choices)),
+                ..DraftAction::default()
+            },
+            false => {
+                DraftAction { name, neutral, step, range: given(action.range), ..DraftAction::default() }
+            }
+        });
+        self
+    }
+
+    /// Adds something that the values of actions must keep to, as in `dose1 + dose2 <= 120`.
+    #[must_use]
+    pub fn require(mut self, requirement: impl Into<String>) -> Self {
+        self.draft.require.push(requirement.into().into());
+        self
+    }
+
     /// Adds an action with its range and the value that means not acting.
     #[must_use]
     pub fn action_with_neutral(mut self, name: impl Into<String>, range: [f64; 2], neutral: f64) -> Self {
-        let action = DraftAction {
-            name: name.into().into(),
-            range: given(range),
-            neutral: given(neutral),
-            ..DraftAction::default()
-        };
+        let (name, neutral) = (name.into().into(), given(DraftValue::Number(neutral)));
+        let action = DraftAction { name, range: given(range), neutral, ..DraftAction::default() };
         self.draft.actions.push(action);
         self
     }
@@ -173,6 +231,13 @@ impl NodeBuilder {
     #[must_use]
     pub fn hard_each(mut self, ranges: impl IntoIterator<Item = [f64; 2]>) -> Self {
         self.node.hard = given(DraftRanges::Each(ranges.into_iter().map(At::from).collect()));
+        self
+    }
+
+    /// Lets every component be set to the first value of its range and every further step only.
+    #[must_use]
+    pub fn step(mut self, step: f64) -> Self {
+        self.node.step = given(step);
         self
     }
 

@@ -1,9 +1,12 @@
 //! The one set of checks: a draft in, a problem or all its mistakes out.
 
+mod actions;
 mod constraints;
 mod formulas;
+mod kernels;
 mod marks;
 mod nodes;
+mod require;
 mod warnings;
 
 use std::ops::Range;
@@ -74,6 +77,7 @@ impl<'d> Checker<'d> {
         let max_interventions = self.limit();
         let sets = self.sets(max_interventions);
         let possibly_optimal = self.possibly_optimal();
+        let requirements = self.requirements(&actions);
 
         let (reward, direction) = reward?;
         self.reward_marks(reward, &nodes);
@@ -93,6 +97,7 @@ impl<'d> Checker<'d> {
             max_interventions,
             sets: sets.as_ref().map(|sets| sets.distinct.clone()),
             possibly_optimal,
+            requirements: requirements?,
             simulator,
             warnings: Vec::new(),
             listed: Default::default(),

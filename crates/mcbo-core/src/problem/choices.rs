@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use super::Problem;
+use super::{HalfSpace, Problem, project};
 use crate::intervention::Choice;
 
 /// More choices than this are not enumerated.
@@ -58,6 +58,41 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// What the requirements say about the free actions of a choice, as numbers of the unit interval, `first` of which are not
+    /// actions; `None` if the others, which are neutral, leave them no value.
+    pub(crate) fn half_spaces(&self, choice: &Choice, first: usize) -> Option<Vec<HalfSpace>> {
+        if self.requirements.is_empty() {
+            return Some(Vec::new());
+        }
+        let neutral: Vec<f64> = self.actions.iter().map(|action| action.neutral).collect();
+        let place = |action: usize| {
+            let place = choice.actions.iter().position(|&free| free == action)?;
+            Some((first + place, self.actions[action].range))
+        };
+        let mut spaces = Vec::new();
+        for requirement in &self.requirements {
+            match requirement.scaled(&neutral, place) {
+                Ok(space) => spaces.push(space),
+                Err(excess) if excess > 0.0 => return None,
+                Err(_) => {}
+            }
+        }
+        Some(spaces)
+    }
+
+    /// Whether there are values of the free actions that keep to all requirements.
+    fn is_possible(&self, choice: &Choice) -> bool {
+        if self.requirements.is_empty() {
+            return true;
+        }
+        let free = choice.actions.len();
+        self.half_spaces(choice, 0).is_some_and(|spaces| {
+            project(&spaces, &vec![0.0; free], &vec![1.0; free], &mut vec![0.5; free]).is_some()
+        })
+    }
+}
+
 /// The allowed target sets of hard interventions, pruned to those that can matter.
 ///
 /// Without a restriction in the problem these are the minimal intervention sets (or the possibly-optimal ones on
@@ -84,12 +119,10 @@ pub fn target_sets(problem: &Problem, limit: usize) -> Option<Vec<Vec<usize>>> {
     }
 }
 
-/// Whether "not acting" is apart from all values of the range, or costs less than all of them, so that it is a choice of its own.
+/// Whether "not acting" is apart from all values it can take, or costs less than all of them, so that it is a choice of its own.
 fn is_switch(problem: &Problem, action: usize) -> bool {
     let action = &problem.actions()[action];
-    action.neutral < action.range[0]
-        || action.neutral > action.range[1]
-        || action.cost.is_some_and(|cost| cost.fixed > 0.0)
+    !action.can_take(action.neutral) || action.cost.is_some_and(|cost| cost.fixed > 0.0)
 }
 
 /// All choices that are not dominated by a larger one (Eq. cardinality_constraints); `None` if there are more than
@@ -130,6 +163,7 @@ pub fn enumerate(problem: &Problem, limit: usize) -> Option<Vec<Choice>> {
     }
     choices.sort();
     choices.dedup();
+    choices.retain(|choice| problem.is_possible(choice));
     Some(choices)
 }
 
@@ -210,7 +244,7 @@ pub(crate) fn compose(problem: &Problem, parts: &[Part]) -> Option<Choice> {
         }
         choice.actions.sort_unstable();
     }
-    Some(choice)
+    problem.is_possible(&choice).then_some(choice)
 }
 
 #[cfg(test)]

@@ -186,6 +186,16 @@ pub enum ProblemError {
         /// What is wrong with the kernel.
         source: KernelParseError,
     },
+    /// A kernel of numbers on a choice, or one of choices on a number.
+    #[error("`kernel` of node `{node}`: `{input}` is {}", if *choice { "a choice, which has no numbers" } else { "a number, not a choice" })]
+    KernelOfChoice {
+        /// The node.
+        node: String,
+        /// The input.
+        input: String,
+        /// Whether the input is a choice.
+        choice: bool,
+    },
     /// A known mechanism with a kernel, which only mechanisms that are learned have.
     #[error("node `{node}` has both a `formula` and a `kernel`")]
     KernelOfFormula {
@@ -272,6 +282,72 @@ pub enum ProblemError {
     NoRange {
         /// The action.
         action: String,
+    },
+    /// A step that is not positive or leads out of the range at once.
+    #[error("{what} is {step}, {}", if *step > *width { format!("wider than the range, {width}") } else { "which is not a positive number".into() })]
+    BadStep {
+        /// Whose step it is.
+        what: String,
+        /// The step.
+        step: f64,
+        /// The width of the range.
+        width: f64,
+    },
+    /// Steps of a node that cannot be set.
+    #[error("node `{node}` has a `step`, but cannot be set")]
+    StepWithoutDo {
+        /// The node.
+        node: String,
+    },
+    /// A node with choices, which only actions have.
+    #[error("node `{node}` has `choices`, but only actions can be one of several names")]
+    ChoicesOfNode {
+        /// The node.
+        node: String,
+    },
+    /// An action with choices and a key that numbers have.
+    #[error("action `{action}` has both `choices` and a `{key}`")]
+    WithChoices {
+        /// The action.
+        action: String,
+        /// The other key.
+        key: &'static str,
+    },
+    /// Fewer choices than two.
+    #[error("action `{action}` has {found} choice(s)")]
+    TooFewChoices {
+        /// The action.
+        action: String,
+        /// How many.
+        found: usize,
+    },
+    /// A name that cannot be written everywhere.
+    #[error("{name:?} cannot be a choice of action `{action}`")]
+    BadChoice {
+        /// The action.
+        action: String,
+        /// The name.
+        name: String,
+    },
+    /// A name that is none of the choices.
+    #[error("{what} is {found:?}, which is not one of its choices")]
+    UnknownChoice {
+        /// Whose value it is.
+        what: String,
+        /// The name found.
+        found: String,
+        /// The choice that was probably meant.
+        nearest: Option<String>,
+        /// All choices.
+        known: Vec<String>,
+    },
+    /// A requirement that makes no sense, or that nothing keeps to.
+    #[error("`require` {text:?}: {fault}")]
+    Requirement {
+        /// The requirement.
+        text: String,
+        /// What is wrong with it.
+        fault: RequirementFault,
     },
     /// A unit without letters.
     #[error("`unit` of {place} is empty")]
@@ -396,6 +472,10 @@ impl ProblemError {
             Self::BadNoise { std, .. } if *std == 0.0 => "write `noise = \"none\"`".to_owned(),
             Self::BadNoise { .. } => "a standard deviation is a positive number".to_owned(),
             Self::BadKernel { source, .. } => source.hint(),
+            Self::KernelOfChoice { input, choice: true, .. } => {
+                format!("write choice({input}), as in se(dose) * choice({input})")
+            }
+            Self::KernelOfChoice { input, .. } => format!("write se({input}) or another kernel of numbers"),
             Self::KernelOfFormula { .. } => {
                 "a formula is used as it is and not learned; remove one of the two".to_owned()
             }
@@ -423,6 +503,22 @@ impl ProblemError {
                 format!("add `actions = [\"{action}\"]` to the nodes it feeds, or remove it")
             }
             Self::NoRange { .. } => "write `range = [LOW, HIGH]`".to_owned(),
+            Self::BadStep { step, width, .. } if step > width => {
+                "a step leads from one value to the next; make it smaller or the range wider".to_owned()
+            }
+            Self::BadStep { .. } => "write the distance from one value to the next, or leave it out".to_owned(),
+            Self::StepWithoutDo { node } => format!("add `do = [LOW, HIGH]` to node `{node}`, or remove `step`"),
+            Self::ChoicesOfNode { node } => {
+                format!("make it an action: a table `[actions.{node}]` with `choices`, listed under `actions` of the nodes that read it")
+            }
+            Self::WithChoices { key, .. } => format!("choices have names and no numbers; remove `{key}` or `choices`"),
+            Self::TooFewChoices { .. } => "name at least two, as in `choices = [\"wild\", \"mutant\"]`".to_owned(),
+            Self::BadChoice { .. } => {
+                "a name is not empty, does not begin or end with space, and has no commas, quotes or equal signs".to_owned()
+            }
+            Self::UnknownChoice { nearest: Some(nearest), .. } => did_you_mean(nearest),
+            Self::UnknownChoice { known, .. } => format!("its choices are {}", known.join(", ")),
+            Self::Requirement { fault, .. } => return fault.hint(),
             Self::EmptyUnit { .. } => "write what its values are counted in, as in `unit = \"g/l\"`, or leave it out".to_owned(),
             Self::ContextDepends { .. } => {
                 "a context is known before anything is decided: it reads other contexts only; remove one of the two".to_owned()
@@ -446,6 +542,74 @@ impl ProblemError {
             }
         };
         Some(hint)
+    }
+}
+
+/// What is wrong with a requirement on the values of actions.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequirementFault {
+    /// Nothing is compared.
+    #[error("it compares nothing")]
+    NoComparison,
+    /// Two sides that must be equal, or more than two.
+    #[error("only `<=` and `>=` can be required, once each")]
+    Equality,
+    /// A side is no formula.
+    #[error(transparent)]
+    Formula(ExprError),
+    /// A name that stands for no number that is chosen.
+    #[error("`{name}` is {what}")]
+    NotANumber {
+        /// The name.
+        name: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// It is no weighted sum.
+    #[error("it is not linear")]
+    NotLinear,
+    /// It says nothing about an action.
+    #[error("it depends on no action")]
+    NoAction,
+    /// No values within the ranges keep to it.
+    #[error("no values of the actions keep to it: they miss it by at least {by}")]
+    NeverKept {
+        /// By how much it is missed.
+        by: f64,
+    },
+    /// Each can be kept to, but not all.
+    #[error("nothing keeps to all requirements together")]
+    NothingKeeps,
+    /// Not acting is not allowed.
+    #[error("the neutral values break it by {excess}")]
+    NeutralBreaks {
+        /// By how much.
+        excess: f64,
+    },
+}
+
+impl RequirementFault {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoComparison => "write two sides, as in \"dose1 + dose2 <= 120\"",
+            Self::Equality => {
+                "write two requirements for two ends; leave out an action that follows from the others, and let a node's `formula` compute it"
+            }
+            Self::Formula(error) => return error.hint(),
+            Self::NotANumber { what: "a node", .. } => {
+                "requirements are between actions, whose values are chosen; a node's values follow"
+            }
+            Self::NotANumber { .. } => "its values are names, which cannot be added; leave it out",
+            Self::NotLinear => "add up actions, each times a number, as in \"2 * dose1 - dose2 <= 30\"",
+            Self::NoAction => "name actions, as in \"dose1 + dose2 <= 120\"",
+            Self::NeverKept { .. } => "mend it, or widen the ranges",
+            Self::NothingKeeps => "remove or mend one of them",
+            Self::NeutralBreaks { .. } => {
+                "not acting must be possible: give the actions `neutral` values that keep to it"
+            }
+        };
+        Some(hint.to_owned())
     }
 }
 

@@ -98,6 +98,7 @@ pub(super) struct DraftNode {
     pub(super) dim: Field<i64>,
     pub(super) noise: Field<Noise>,
     pub(super) hard: Field<DraftRanges>,
+    pub(super) step: Field<f64>,
     pub(super) formula: Field<Formulas>,
     pub(super) kernel: Field<String>,
     pub(super) components: Field<Components>,
@@ -112,9 +113,18 @@ pub(super) struct DraftNode {
 pub(super) struct DraftAction {
     pub(super) name: At<String>,
     pub(super) range: Field<[f64; 2]>,
-    pub(super) neutral: Field<f64>,
+    pub(super) neutral: Field<DraftValue>,
+    pub(super) step: Field<f64>,
+    pub(super) choices: Field<Vec<At<String>>>,
     pub(super) unit: Field<String>,
     pub(super) cost: Field<Cost>,
+}
+
+/// The value of an action, as written: a number, or the name of a choice.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum DraftValue {
+    Number(f64),
+    Name(String),
 }
 
 #[derive(Debug, Clone, Default)]
@@ -132,5 +142,6 @@ pub(super) struct Draft {
     pub(super) max_interventions: Field<i64>,
     pub(super) sets: Field<DraftSets>,
     pub(super) possibly_optimal: Field<bool>,
+    pub(super) require: Vec<At<String>>,
     pub(super) simulator: Field<DraftSimulator>,
 }

@@ -9,9 +9,11 @@ mod choices;
 mod costs;
 mod diagnostics;
 mod draft;
+mod grid;
 mod limits;
 mod parse;
 mod render;
+mod require;
 mod simulator;
 #[cfg(test)]
 mod tests;
@@ -32,9 +34,12 @@ pub use builder::{NodeBuilder, ProblemBuilder};
 pub use choices::{ENUMERATION_LIMIT, enumerate, target_sets};
 pub(crate) use choices::{Part, compose, parts};
 pub use costs::Cost;
-pub use diagnostics::{Diagnostic, ProblemError, ProblemErrors, ProblemWarning};
+pub use diagnostics::{Diagnostic, ProblemError, ProblemErrors, ProblemWarning, RequirementFault};
 pub use draft::Formulas;
+pub use grid::Grid;
 pub use limits::{Limit, Side};
+pub use require::Requirement;
+pub(crate) use require::{HalfSpace, Projection, project};
 pub use simulator::Simulator;
 
 /// Whether a large or a small reward is good.
@@ -110,6 +115,8 @@ pub struct Node {
     pub noise: Noise,
     /// Where it may be set: one range per component, if it is a target of hard interventions.
     pub hard: Option<Vec<[f64; 2]>>,
+    /// The values it may be set to, one grid per component, if it cannot be set to all of its ranges.
+    pub grid: Option<Vec<Grid>>,
     /// Its mechanism, one formula per component, if it is known.
     pub formula: Option<Vec<Expr>>,
     /// The covariance of its mechanism, if the user chose one.
@@ -137,10 +144,37 @@ pub struct Action {
     pub range: [f64; 2],
     /// The value that means not acting; it may lie outside the range.
     pub neutral: f64,
+    /// The values it can take, if not all of the range.
+    pub grid: Option<Grid>,
+    /// The names of its values, if they are named and not numbers: value 0 is the first, value 1 the second.
+    pub choices: Vec<String>,
     /// The unit of its values, for those who read them.
     pub unit: Option<String>,
     /// What it costs to use it.
     pub cost: Option<Cost>,
+}
+
+impl Action {
+    /// Whether its values are names and not numbers.
+    pub fn is_choice(&self) -> bool {
+        !self.choices.is_empty()
+    }
+
+    /// The name of a value, if its values have names.
+    pub fn choice(&self, value: f64) -> Option<&str> {
+        let place = self.grid.filter(|grid| self.is_choice() && grid.holds(value))?.nearest(value);
+        self.choices.get(place).map(String::as_str)
+    }
+
+    /// The value that a name stands for, if its values have names.
+    pub fn value_of(&self, name: &str) -> Option<f64> {
+        self.choices.iter().position(|choice| choice == name).map(|place| place as f64)
+    }
+
+    /// Whether it can take a value: one of its range and, if it has steps, of its grid.
+    pub fn can_take(&self, value: f64) -> bool {
+        (self.range[0]..=self.range[1]).contains(&value) && self.grid.is_none_or(|grid| grid.holds(value))
+    }
 }
 
 /// A checked problem.
@@ -170,6 +204,7 @@ pub struct Problem {
     max_interventions: Option<usize>,
     sets: Option<Vec<Vec<usize>>>,
     possibly_optimal: bool,
+    requirements: Vec<Requirement>,
     simulator: Option<Simulator>,
     warnings: Vec<ProblemWarning>,
     listed: Listed,
@@ -249,6 +284,11 @@ impl Problem {
     /// Whether only sets that can be best are to be considered, instead of all minimal sets.
     pub fn possibly_optimal(&self) -> bool {
         self.possibly_optimal
+    }
+
+    /// What the values of actions must keep to.
+    pub fn requirements(&self) -> &[Requirement] {
+        &self.requirements
     }
 
     /// The nodes that can be set, in increasing order.

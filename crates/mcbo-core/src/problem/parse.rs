@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::diagnostics::{Diagnostic, ProblemError, ProblemErrors};
 use super::draft::{
-    At, Draft, DraftAction, DraftNode, DraftRanges, DraftSets, DraftSimulator, Field, Formulas,
+    At, Draft, DraftAction, DraftNode, DraftRanges, DraftSets, DraftSimulator, DraftValue, Field, Formulas,
 };
 use super::{Aim, Components, Noise, Problem, check};
 use crate::expr::nearest;
@@ -21,6 +21,7 @@ const NODE: &[&str] = &[
     "dim",
     "noise",
     "do",
+    "step",
     "range",
     "formula",
     "kernel",
@@ -30,8 +31,8 @@ const NODE: &[&str] = &[
     "limit",
     "cost",
 ];
-const ACTION: &[&str] = &["range", "neutral", "unit", "cost"];
-const CONSTRAINTS: &[&str] = &["max_interventions", "sets", "possibly_optimal"];
+const ACTION: &[&str] = &["range", "neutral", "step", "choices", "unit", "cost"];
+const CONSTRAINTS: &[&str] = &["max_interventions", "sets", "possibly_optimal", "require"];
 const NOISE: &[&str] = &["gaussian", "uniform"];
 const NOISE_FORMS: &str = "\"learn\", \"none\", { gaussian = STD } or { uniform = [LOW, HIGH] }";
 
@@ -182,6 +183,7 @@ impl Reader<'_> {
                 "dim" => node.dim = self.field(value, |reader| reader.integer(&what, value)),
                 "noise" => node.noise = self.field(value, |reader| reader.noise(&what, value)),
                 "do" => node.hard = self.field(value, |reader| reader.ranges(&what, value)),
+                "step" => node.step = self.field(value, |reader| reader.number(&what, value).map(At::from)),
                 "range" => node.range = self.field(value, |reader| reader.pair(&what, value)),
                 "formula" => node.formula = self.field(value, |reader| reader.formulas(&what, value)),
                 "kernel" => node.kernel = self.field(value, |reader| reader.text(&what, value)),
@@ -190,6 +192,10 @@ impl Reader<'_> {
                 "context" => node.context = self.field(value, |reader| reader.boolean(&what, value)),
                 "limit" => node.limit = self.field(value, |reader| reader.limit(&what, value)),
                 "cost" => node.cost = self.field(value, |reader| reader.cost(&what, value)),
+                "choices" => {
+                    let error = ProblemError::ChoicesOfNode { node: node.name.value.clone() };
+                    self.errors.push(Diagnostic { error, span: Some(key.span()) });
+                }
                 unknown => match self.unknown_key(unknown, key.span(), &place, NODE) {
                     Some("parents" | "actions") => node.inputs_broken = true,
                     Some("dim") => node.dim = Field::Broken,
@@ -218,16 +224,26 @@ impl Reader<'_> {
                 match key.get_ref().as_ref() {
                     "range" => action.range = self.field(value, |reader| reader.pair(&what, value)),
                     "neutral" => {
-                        action.neutral =
-                            self.field(value, |reader| reader.number(&what, value).map(At::from));
+                        action.neutral = self.field(value, |reader| reader.value(&what, value));
                     }
                     "unit" => action.unit = self.field(value, |reader| reader.text(&what, value)),
                     "cost" => action.cost = self.field(value, |reader| reader.cost(&what, value)),
-                    unknown => {
-                        if self.unknown_key(unknown, key.span(), &place, ACTION) == Some("range") {
-                            action.range = Field::Broken;
-                        }
+                    "step" => {
+                        action.step = self.field(value, |reader| reader.number(&what, value).map(At::from));
                     }
+                    "choices" => {
+                        let names = |reader: &mut Self| {
+                            let names = reader.texts(&what, "an array of names", value)?;
+                            Some(At::new(names, value.span()))
+                        };
+                        action.choices = self.field(value, names);
+                    }
+                    unknown => match self.unknown_key(unknown, key.span(), &place, ACTION) {
+                        Some("range") => action.range = Field::Broken,
+                        Some("choices") => action.choices = Field::Broken,
+                        Some("step") => action.step = Field::Broken,
+                        _ => {}
+                    },
                 }
             }
             actions.push(action);
@@ -246,6 +262,10 @@ impl Reader<'_> {
                 "sets" => draft.sets = self.field(value, |reader| reader.sets(&what, value)),
                 "possibly_optimal" => {
                     draft.possibly_optimal = self.field(value, |reader| reader.boolean(&what, value));
+                }
+                "require" => {
+                    let texts = self.texts(&what, "an array of texts such as \"a + b <= 120\"", value);
+                    draft.require = texts.unwrap_or_default();
                 }
                 unknown => {
                     self.unknown_key(unknown, key.span(), "`constraints`", CONSTRAINTS);
@@ -301,6 +321,16 @@ impl Reader<'_> {
             self.wrong_type(what, "a number", value);
         }
         number
+    }
+
+    /// A number, or the name of a choice.
+    fn value(&mut self, what: &str, value: &Value<'_>) -> Option<At<DraftValue>> {
+        if value.get_ref().is_str() {
+            return self
+                .text(what, value)
+                .map(|At { value, span }| At { value: DraftValue::Name(value), span });
+        }
+        self.number(what, value).map(|number| At::new(DraftValue::Number(number), value.span()))
     }
 
     fn integer(&mut self, what: &str, value: &Value<'_>) -> Option<At<i64>> {

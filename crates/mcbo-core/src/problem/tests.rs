@@ -45,7 +45,15 @@ fn a_file_becomes_a_problem() {
     assert_eq!(problem.nodes()[1].hard, Some(vec![[0.0, 10.0]]));
     assert_eq!(problem.nodes()[1].parents, [0]);
     assert_eq!(problem.nodes()[1].actions, [0]);
-    let action = Action { name: "a1".into(), range: [0.0, 50.0], neutral: 0.0, unit: None, cost: None };
+    let action = Action {
+        name: "a1".into(),
+        range: [0.0, 50.0],
+        neutral: 0.0,
+        grid: None,
+        choices: Vec::new(),
+        unit: None,
+        cost: None,
+    };
     assert_eq!(problem.actions(), [action]);
     assert_eq!(problem.max_interventions(), Some(2));
     assert_eq!(problem.sets(), Some(&[vec![], vec![1]][..]));

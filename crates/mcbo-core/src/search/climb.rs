@@ -7,6 +7,8 @@ use crate::acquisition::Acquisition;
 use crate::network::Workspace;
 use crate::quasi::{normal_quantile, sobol};
 
+use super::lattice;
+
 /// Points evaluated in one batch of a screening.
 const SCREEN_BLOCK: usize = 64;
 /// Starts that climb in lock-step. Fixed, so that results do not depend on the number of threads.
@@ -49,6 +51,8 @@ pub(crate) fn raw_points(
     let (lower, upper) = acquisition.bounds();
     let decisions = acquisition.decisions();
     let near = if around.is_empty() { 0 } else { count / 4 };
+    let (space, everywhere) = (acquisition.space(), acquisition.space().is_box());
+    let allow = |mut point: Vec<f64>| space.allow(&mut point).then_some(point);
     let mut points: Vec<Vec<f64>> = (0..count - near)
         .map(|i| {
             (0..lower.len())
@@ -56,6 +60,11 @@ pub(crate) fn raw_points(
                 .collect()
         })
         .collect();
+    if !everywhere {
+        let across =
+            points.into_iter().filter_map(|point| space.spread(point.clone()).or_else(|| allow(point)));
+        points = across.collect();
+    }
     for i in 0..near {
         let center = &around[i % around.len()];
         // Scales from a tenth of the range down to a thousandth.
@@ -68,7 +77,8 @@ pub(crate) fn raw_points(
                 lower[k] + (upper[k] - lower[k]) * u
             }
         };
-        points.push((0..lower.len()).map(coordinate).collect());
+        let point = (0..lower.len()).map(coordinate).collect();
+        points.extend(if everywhere { Some(point) } else { allow(point) });
     }
     points
 }
@@ -115,6 +125,9 @@ pub(crate) fn climb(
     starts: Vec<Scored>,
     stages: Stages,
 ) -> Vec<Scored> {
+    if !coarse.space().is_box() {
+        return lattice::climb(coarse, fine, starts, stages);
+    }
     let (lower, upper) = coarse.bounds();
     if lower.is_empty() {
         return starts;
@@ -146,7 +159,7 @@ pub(crate) fn climb(
     reached
 }
 
-fn lock_step(acquisition: &dyn Acquisition, searches: &mut [Minimizer]) {
+pub(super) fn lock_step(acquisition: &dyn Acquisition, searches: &mut [Minimizer]) {
     searches.par_chunks_mut(CLIMB_BLOCK).for_each_init(Workspace::default, |workspace, block| {
         let (mut points, mut gradients, mut values) = (Vec::new(), Vec::new(), Vec::new());
         loop {

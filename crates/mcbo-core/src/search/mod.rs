@@ -1,6 +1,7 @@
 //! Maximising an acquisition over target sets, supports and values.
 
 mod climb;
+mod lattice;
 
 use rayon::prelude::*;
 
@@ -235,6 +236,10 @@ fn climb_all(task: &SearchTask<'_>, screened: Screened<'_>, settings: &SearchSet
     let Screened { coarse, fine, starts } = screened;
     match settings.ascent {
         Ascent::QuasiNewton(stages) => climb(coarse.as_ref(), fine.as_deref(), starts, stages),
+        // Between grid points there is nothing to go up on.
+        Ascent::Stochastic { .. } if !coarse.space().is_box() => {
+            climb(coarse.as_ref(), fine.as_deref(), starts, Stages { first: 12, finalists: 3, second: 40 })
+        }
         Ascent::Stochastic { steps, rate } => {
             let fresh = |step: u64| {
                 (task.factory)(coarse.space().choice(), settings.samples, task.seed.wrapping_add(step + 1))

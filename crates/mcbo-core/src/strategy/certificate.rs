@@ -3,6 +3,7 @@
 use mcbo_gp::optimize::{StopRule, minimize};
 use rayon::prelude::*;
 
+use crate::decision::Moving;
 use crate::network::{Batch, ModelWarning, Network, NoiseSamples, Plan, Workspace};
 use crate::optimism::Optimism;
 use crate::quasi::sobol;
@@ -225,15 +226,28 @@ fn highest(
     }
     let noise = noise_of(&plan, seed);
     let (mut workspace, mut values) = (Workspace::default(), Vec::new());
-    let (lower, upper) = plan.bounds();
+    let (mut lower, mut upper) = plan.bounds();
+    // Steps and choices stay what the search has found best.
+    let space = plan.space();
+    let (low, high) = space.bounds_about(decisions, Moving::Continuous);
+    lower[..decisions.len()].copy_from_slice(&low);
+    upper[..decisions.len()].copy_from_slice(&high);
     let rule = StopRule { evaluations: 2 * EVALUATIONS, ..RULE };
     let search = minimize(start, lower, upper, rule, |point, gradient| {
-        let batch = Batch { points: point, beta: width, noise: &noise };
+        let mut point = point.to_vec();
+        let kept = space.keep(&mut point, Moving::Continuous);
+        let batch = Batch { points: &point, beta: width, noise: &noise };
         network.rollout(&plan, batch, &mut workspace, &mut values, gradient);
+        if let Some(kept) = kept {
+            kept.pull_back(space.half_spaces(), &mut gradient[..space.dim()]);
+        }
         gradient.iter_mut().for_each(|g| *g = -*g);
         -values[0]
     });
     let (point, value) = search.best();
+    let mut point = point.to_vec();
+    space.keep(&mut point, Moving::Continuous);
+    let point = point.as_slice();
     // Where the decisions have moved, other signs may be best.
     let moved = &point[..decisions.len()];
     let (_, values) = extremes(network, &constant, moved, width, Side::Highest, seed);

@@ -248,6 +248,15 @@ fn candidates(
                 (0..dim).map(|k| (center[k] + offset(k)).clamp(0.0, 1.0)).collect()
             }));
         }
+        if !plan.space.is_box() {
+            // Of points that come to lie on the same values one is enough.
+            let mut seen: Vec<Vec<f64>> = Vec::new();
+            points.retain_mut(|point| {
+                let new = plan.space.allow(point) && !seen.contains(point);
+                seen.extend(new.then(|| point.clone()));
+                new
+            });
+        }
         (plan, points)
     };
     choices.into_iter().map(of_choice).collect()

@@ -32,7 +32,7 @@ pub(super) fn draw(context: &Context<'_>, rng: &mut dyn Rng) -> (Intervention, O
             Some(choices) => choices[rng.random_range(0..choices.len())].clone(),
             None => random_choice(context.problem, rng),
         };
-        fill(context.problem, &choice, |_| rng.random())
+        fill(context.problem, &choice, |_, _| rng.random())
     };
     let mut intervention = draw();
     for _ in 0..64 {
@@ -52,7 +52,7 @@ pub fn design_point(problem: &Problem, index: usize, seed: u64) -> Intervention 
             // Every few points of one sequence would be no better than chance.
             let (turn, place) = (index / choices.len(), index % choices.len());
             let seed = seed.wrapping_add((place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            return fill(problem, &choices[place], |k| sobol(turn as u32, k as u32, seed));
+            return fill(problem, &choices[place], design(turn, seed));
         }
         None => {
             use rand::SeedableRng;
@@ -61,14 +61,36 @@ pub fn design_point(problem: &Problem, index: usize, seed: u64) -> Intervention 
             random_choice(problem, &mut rng)
         }
     };
-    fill(problem, &choice, |k| sobol(index as u32, k as u32, seed))
+    fill(problem, &choice, design(index, seed))
 }
 
-/// The intervention of a choice with the given unit-scaled values.
-fn fill(problem: &Problem, choice: &Choice, unit: impl FnMut(usize) -> f64) -> Intervention {
+/// The numbers of a point of the design: where requirements refuse one, the next try is another part of the sequence.
+fn design(index: usize, seed: u64) -> impl FnMut(usize, usize) -> f64 {
+    const PARTS: u64 = 0x632b_e59b_d9b4_e019;
+    move |k, attempt| sobol(index as u32, k as u32, seed.wrapping_add(PARTS.wrapping_mul(attempt as u64)))
+}
+
+/// Points that are tried before one is moved to where it keeps to what is required.
+const ATTEMPTS: usize = 200;
+
+/// The intervention of a choice with the given unit-scaled values, by variable and attempt: the first attempt that is allowed.
+fn fill(problem: &Problem, choice: &Choice, mut unit: impl FnMut(usize, usize) -> f64) -> Intervention {
     let space = DecisionSpace::new(problem, choice);
-    let point: Vec<f64> = (0..space.dim()).map(unit).collect();
-    space.intervention(problem, &point)
+    let mut draw = |attempt: usize| (0..space.dim()).map(|k| unit(k, attempt)).collect::<Vec<f64>>();
+    let first = draw(0);
+    if space.is_box() {
+        return space.intervention(problem, &first);
+    }
+    let mut point = first.clone();
+    let found = space.spread(first).or_else(|| (1..ATTEMPTS).find_map(|attempt| space.spread(draw(attempt))));
+    if let Some(found) = found {
+        return space.intervention(problem, &found);
+    }
+    // Little of the box is allowed: the nearest to the first attempt.
+    match space.allow(&mut point) {
+        true => space.intervention(problem, &point),
+        false => problem.neutral_intervention(),
+    }
 }
 
 /// A random choice where there are too many to list: parts are added in random order while they fit.

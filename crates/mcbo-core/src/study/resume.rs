@@ -33,6 +33,18 @@ pub enum ChangeError {
         /// Its components in the new problem.
         after: usize,
     },
+    /// An action that is no choice any more, or has other names in the places of those that trials have.
+    #[error(
+        "action {action:?} had {before} and has {after} now, but the trials of the study have its values; hint: keep what there is in its order and name new choices behind it"
+    )]
+    OtherChoices {
+        /// The action.
+        action: String,
+        /// What it was.
+        before: String,
+        /// What it is in the new problem.
+        after: String,
+    },
     /// A trial that was made does not fit the new problem.
     #[error("trial {number} does not fit the new problem: {error}")]
     Trial {
@@ -205,7 +217,18 @@ impl<'a> Changed<'a> {
         }
         for action in old.actions() {
             let gone = || ChangeError::Gone { what: "action", name: action.name.clone() };
-            actions.push(new.action_index(&action.name).ok_or_else(gone)?);
+            let index = new.action_index(&action.name).ok_or_else(gone)?;
+            let (before, after) = (&action.choices, &new.actions()[index].choices);
+            // Values are the places of names: those must stay what they are.
+            if before.is_empty() != after.is_empty() || !after.starts_with(before) {
+                let kind = |choices: &[String]| match choices {
+                    [] => "numbers".to_owned(),
+                    choices => format!("the choices {}", choices.join(", ")),
+                };
+                let (before, after) = (kind(before), kind(after));
+                return Err(ChangeError::OtherChoices { action: action.name.clone(), before, after });
+            }
+            actions.push(index);
         }
         Ok(Self { new, nodes, actions, slots })
     }

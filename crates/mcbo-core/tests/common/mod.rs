@@ -148,6 +148,7 @@ pub fn settings(members: usize) -> ModelSettings {
         priors: PriorPreset::DimensionScaled,
         scaling: ParentScaling::Declared,
         noise_floor: 1e-4,
+        learn_misfit: false,
     }
 }
 

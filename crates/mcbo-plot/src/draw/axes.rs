@@ -1,7 +1,7 @@
 //! Two axes: from numbers to places, and their ticks.
 
 use super::canvas::{Anchor, Canvas, text_width};
-use super::numbers::fixed;
+use super::numbers::{fixed, shorten};
 use super::ticks::{labelled_ticks, ticks};
 
 /// The size of numbers at ticks.
@@ -74,6 +74,13 @@ impl Axes {
         let (values, _) = ticks(self.x, wanted);
         for value in values.into_iter().filter(|value| value.fract() == 0.0 && *value >= least) {
             self.tick(canvas, value, &fixed(value, 0));
+        }
+    }
+
+    /// Ticks below the panel at 0, 1, 2 and so on, with names in the place of numbers.
+    pub fn named_ticks(&self, canvas: &mut Canvas, names: &[String]) {
+        for (place, name) in names.iter().enumerate() {
+            self.tick(canvas, place as f64, &shorten(name));
         }
     }
 

@@ -74,6 +74,7 @@ pub fn mechanism(study: &Study, network: &Network, node: usize) -> Option<Pictur
                 &mut canvas,
                 &axes,
                 &labels[input],
+                &slices.names[input],
                 (column == 0).then(|| measured(problem, node, component)),
             );
             canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
@@ -168,10 +169,13 @@ fn draw_rows(canvas: &mut Canvas, axes: &Axes, slices: &Slices, component: usize
     canvas.close_group();
 }
 
-fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, output: Option<String>) {
+fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, named: &[String], output: Option<String>) {
     let ([left, top], [width, height]) = (axes.corner, axes.size);
     axes.horizontal_lines(canvas, 4, output.is_some());
-    axes.ticks(canvas, 4);
+    match named {
+        [] => axes.ticks(canvas, 4),
+        named => axes.named_ticks(canvas, named),
+    }
     canvas.text([left + width / 2.0, top + height + 30.0], Anchor::Middle, 11.0, &shorten(input));
     if let Some(output) = output {
         let x = left - Axes::label_room(axes.y, 4) - 8.0;
@@ -211,11 +215,16 @@ fn caption(slices: &Slices, names: &[String], shown: usize, kind: MechanismKind,
     if names.len() > 1 {
         let held: Vec<String> = names
             .iter()
-            .zip(&slices.held)
-            .map(|(name, value)| format!("{name}\u{a0}=\u{a0}{}", short(*value)))
+            .zip(slices.held.iter().zip(&slices.names))
+            .map(|(name, (value, named))| {
+                let shown = named.get(*value as usize).cloned().unwrap_or_else(|| short(*value));
+                format!("{name}\u{a0}=\u{a0}{shown}")
+            })
             .collect();
+        let commonest =
+            if slices.names.iter().all(Vec::is_empty) { "" } else { ", choices at the commonest," };
         text.push_str(&format!(
-            "Each panel moves one input and holds the others at their medians in the data: {}. Points are trials with their own values of all inputs; the fainter, the further these are from the held ones. ",
+            "Each panel moves one input and holds the others at their medians{commonest} in the data: {}. Points are trials with their own values of all inputs; the fainter, the further these are from the held ones. ",
             held.join(", ")
         ));
     }

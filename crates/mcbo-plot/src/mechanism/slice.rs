@@ -13,12 +13,14 @@ pub(super) type Rows = Vec<(Vec<f64>, f64)>;
 
 /// All that the panels of a node show.
 pub(super) struct Slices {
-    /// The value at which each input is held while another moves.
+    /// The value at which each input is held while another moves: the median, of names the commonest.
     pub(super) held: Vec<f64>,
     /// The part of each input that is shown.
     pub(super) ranges: Vec<[f64; 2]>,
     /// The rows of every component.
     pub(super) rows: Vec<Rows>,
+    /// The names of the values of each input; none for numbers.
+    pub(super) names: Vec<Vec<String>>,
 }
 
 impl Slices {
@@ -29,16 +31,25 @@ impl Slices {
             .collect();
         let seen = |k: usize| rows.iter().flatten().map(move |(inputs, _)| inputs[k]);
         let declared = declared(problem, node);
+        let mut names = vec![Vec::new(); declared.len() - problem.nodes()[node].actions.len()];
+        names.extend(
+            problem.nodes()[node].actions.iter().map(|&action| problem.actions()[action].choices.clone()),
+        );
         let range = |k: usize| match declared[k] {
+            // Every name has a place of its own width.
+            Some([low, high]) if !names[k].is_empty() => [low - 0.5, high + 0.5],
             Some([low, high]) => span(seen(k).chain([low, high]), 0.03),
             None => span(seen(k), 0.04),
         };
         let ranges: Vec<[f64; 2]> = (0..declared.len()).map(range).collect();
         let held = |k: usize| {
+            if !names[k].is_empty() {
+                return commonest(seen(k), names[k].len()) as f64;
+            }
             let middle = median(seen(k));
             if middle.is_finite() { middle } else { 0.5 * (ranges[k][0] + ranges[k][1]) }
         };
-        Self { held: (0..declared.len()).map(held).collect(), ranges, rows }
+        Self { held: (0..declared.len()).map(held).collect(), ranges, rows, names }
     }
 
     /// The mechanism along an input: for every component the places with mean and deviation.
@@ -70,10 +81,21 @@ impl Slices {
         if others == 0 {
             return 1.0;
         }
-        let share = |k: usize| (inputs[k] - self.held[k]) / (self.ranges[k][1] - self.ranges[k][0]);
+        let share = |k: usize| match self.names[k].is_empty() {
+            // Another name is as far as half a range.
+            false => f64::from(u8::from(inputs[k] != self.held[k])) * 0.5,
+            true => (inputs[k] - self.held[k]) / (self.ranges[k][1] - self.ranges[k][0]),
+        };
         let squared: f64 = (0..self.held.len()).filter(|&k| k != along).map(|k| share(k).powi(2)).sum();
         (-8.0 * squared / others as f64).exp()
     }
+}
+
+/// The place of a name that was seen most often, the first of equals.
+fn commonest(seen: impl Iterator<Item = f64>, names: usize) -> usize {
+    let mut counts = vec![0_usize; names];
+    seen.for_each(|value| counts[(value as usize).min(names - 1)] += 1);
+    (0..names).rev().max_by_key(|&name| counts[name]).unwrap_or(0)
 }
 
 /// The range that the problem gives to each input of a node, if it does.

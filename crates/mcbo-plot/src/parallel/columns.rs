@@ -27,6 +27,8 @@ pub(super) struct Column {
     pub(super) name: String,
     /// Where there is nothing to go by, none.
     pub(super) range: Option<[f64; 2]>,
+    /// The names of its values, if they have names.
+    pub(super) names: Vec<String>,
 }
 
 /// Where a line meets an axis.
@@ -107,7 +109,11 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
         });
         let mut known = met.chain(declared.into_iter().flatten()).peekable();
         let range = known.peek().is_some().then(|| span(known, 0.0));
-        Column { source, name, range }
+        let names = match source {
+            Source::Action(action) => problem.actions()[action].choices.clone(),
+            _ => Vec::new(),
+        };
+        Column { source, name, range, names }
     };
     let mut columns: Vec<Column> = sources.into_iter().map(column).collect();
     if !lines.is_empty() {

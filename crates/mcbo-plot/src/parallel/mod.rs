@@ -215,7 +215,12 @@ fn draw_axis(canvas: &mut Canvas, column: &Column, x: f64, name: f64) {
     } else {
         canvas.bold([x, name], Anchor::Middle, 11.0, &label);
     }
-    for (value, text) in column.range.map(|range| labelled_ticks(range, 4)).into_iter().flatten() {
+    let named = column.names.iter().enumerate().map(|(place, name)| (place as f64, shorten(name)));
+    let ticks: Vec<(f64, String)> = match (column.names.is_empty(), column.range) {
+        (false, _) => named.collect(),
+        (true, range) => range.map(|range| labelled_ticks(range, 4)).unwrap_or_default(),
+    };
+    for (value, text) in ticks {
         let Some(y) = column.height(value) else { continue };
         canvas.line([x - 3.0, y], [x, y], 0.7, "");
         canvas.label([x - 5.0, y + 3.5], Anchor::End, SMALL, &text);

@@ -45,20 +45,26 @@ def problem(shown: Problem) -> str:
         [_named(node), ", ".join(node.parents), ", ".join(node.actions), _ranges(node.do), _noise(node.noise)]
         for node in shown.nodes.values()
     ]
-    actions = [[_named(one), _ranges([one.range]), one.neutral] for one in shown.actions.values()]
+    actions = [[_named(one), _values(one), one.neutral] for one in shown.actions.values()]
     parts = [
         f"<p><b>{escape(shown.name or 'problem')}</b>: {goal} <b>{escape(shown.reward)}</b>{limit}</p>",
         shown._raw.picture(),
         table(["node", "parents", "actions", "can be set", "noise"], nodes),
     ]
     if actions:
-        parts.append(table(["action", "range", "neutral"], actions))
+        parts.append(table(["action", "values", "neutral"], actions))
     parts.extend(_paragraph(warning) for warning in shown.warnings)
     return "".join(parts)
 
 
 def _named(shown: Node | Action) -> str:
     return shown.name if shown.unit is None else f"{shown.name} ({shown.unit})"
+
+
+def _values(action: Action) -> str:
+    if action.choices:
+        return ", ".join(action.choices)
+    return _ranges([action.range]) + ("" if action.step is None else f" by {action.step:g}")
 
 
 def _ranges(ranges: Iterable[tuple[float, float]] | None) -> str:

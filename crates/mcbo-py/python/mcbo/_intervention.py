@@ -30,8 +30,8 @@ class Intervention:
     {'dose': 30.0, 'do(ph)': 6.5}
     """
 
-    #: The values of the actions; those not named are neutral.
-    actions: Mapping[str, float] = field(default_factory=dict)
+    #: The values of the actions, of choices their names; those not named are neutral.
+    actions: Mapping[str, float | str] = field(default_factory=dict)
     #: The nodes that are set, with their values.
     values: Mapping[str, Value] = field(default_factory=dict)
 
@@ -40,9 +40,11 @@ class Intervention:
         """The nodes that are set."""
         return list(self.values)
 
-    def flat(self) -> dict[str, float]:
+    def flat(self) -> dict[str, float | str]:
         """Everything by one name each: actions by theirs, set nodes as ``do(node)``."""
-        out = {name: float(value) for name, value in self.actions.items()}
+        out: dict[str, float | str] = {
+            name: value if isinstance(value, str) else float(value) for name, value in self.actions.items()
+        }
         for name, value in self.values.items():
             if isinstance(value, (int, float)):
                 out[f"do({name})"] = float(value)

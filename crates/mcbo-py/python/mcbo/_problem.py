@@ -26,6 +26,7 @@ _FIELDS = (
     "dim",
     "noise",
     "do",
+    "step",
     "range",
     "formula",
     "kernel",
@@ -64,6 +65,8 @@ class Node:
     limit: Mapping[str, float] | None = None
     #: ``{"fixed": cost}`` of setting it.
     cost: Mapping[str, float] | None = None
+    #: The distance between the values it can be set to, if it is set in steps.
+    step: float | None = None
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,14 @@ class Action:
     """Something that can be chosen in every trial and that feeds nodes."""
 
     name: str
+    #: The values it can take; of a choice the places of its names.
     range: Range
-    #: The value that means not acting.
-    neutral: float
+    #: The value that means not acting; of a choice its name.
+    neutral: float | str
+    #: The distance between its values, if it goes in steps.
+    step: float | None = None
+    #: The names of its values, if it is a choice.
+    choices: tuple[str, ...] = ()
     #: The unit of its values.
     unit: str | None = None
     #: ``{"fixed": cost, "per_unit": cost}`` of using it.
@@ -83,7 +91,8 @@ class Action:
 class Problem:
     """The causal graph, what can be done, and what is to be optimised.
 
-    Nodes and actions have the fields of the problem file; an action may be just its range, a node just its parents.
+    Nodes and actions have the fields of the problem file; an action may be just its range or the list of its choices,
+    a node just its parents.
 
     >>> problem = Problem(
     ...     nodes={"moisture": {"actions": ["water"]}, "growth": ["moisture"]},
@@ -107,7 +116,7 @@ class Problem:
     def __init__(
         self,
         nodes: Mapping[str, Mapping[str, Any] | Sequence[str]] | None = None,
-        actions: Mapping[str, Mapping[str, Any] | Range] | None = None,
+        actions: Mapping[str, Mapping[str, Any] | Range | Sequence[str]] | None = None,
         *,
         graph: nx.DiGraph[Any] | None = None,
         maximize: str | None = None,
@@ -171,10 +180,7 @@ class Problem:
             "maximize" if self.maximize else "minimize": self.reward,
             "aim": None if self.aim == "earn" else self.aim,
             "nodes": {fields["name"]: {**_fields(fields), **marks.get(fields["name"], {})} for fields in self._raw.nodes()},
-            "actions": {
-                name: {"range": span, "neutral": neutral, **marks.get(name, {})}
-                for name, span, neutral in self._raw.actions()
-            },
+            "actions": {action.name: _action_fields(action) for action in self.actions.values()},
             "constraints": self._raw.constraints(),
             "simulator": simulator and {name: _single(formulas) for name, formulas in simulator.items()},
         }
@@ -195,7 +201,15 @@ class Problem:
     def actions(self) -> dict[str, Action]:
         """All actions by name, in the order they were declared."""
         marks = self._raw.marks()
-        return {name: Action(name, span, neutral, **marks.get(name, {})) for name, span, neutral in self._raw.actions()}
+        return {
+            name: Action(name, span, neutral, step, tuple(choices), **marks.get(name, {}))
+            for name, span, neutral, step, choices in self._raw.actions()
+        }
+
+    @property
+    def require(self) -> list[str]:
+        """What the values of actions must keep to."""
+        return list(self._raw.constraints().get("require", []))
 
     @property
     def reward(self) -> str:
@@ -274,7 +288,7 @@ class Problem:
         return graph
 
     def _parts(self, given: InterventionLike) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        return parts(given, [name for name, _, _ in self._raw.actions()])
+        return parts(given, [name for name, *_ in self._raw.actions()])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Problem):
@@ -292,7 +306,7 @@ class Problem:
             self.maximize,
             self.aim,
             nodes,
-            sorted(self._raw.actions()),
+            sorted(self._raw.actions(), key=lambda action: action[0]),
             self._raw.marks(),
             self._raw.constraints(),
         )
@@ -333,7 +347,17 @@ def _nodes(given: object, graph: nx.DiGraph[Any] | None) -> dict[str, dict[str, 
 
 
 def _action(given: object) -> object:
-    return given if isinstance(given, Mapping) else {"range": given}
+    if isinstance(given, Mapping):
+        return given
+    names = isinstance(given, (list, tuple)) and bool(given) and all(isinstance(one, str) for one in given)
+    return {"choices" if names else "range": given}
+
+
+def _action_fields(action: Action) -> dict[str, Any]:
+    """The fields of an action as the problem file writes them."""
+    values = {"choices": list(action.choices)} if action.choices else {"range": action.range, "step": action.step}
+    fields = {**values, "neutral": action.neutral, "unit": action.unit, "cost": action.cost}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _single(several: Sequence[Any]) -> Any:
@@ -343,7 +367,7 @@ def _single(several: Sequence[Any]) -> Any:
 
 def _fields(node: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a node as the problem file writes them, those of no interest left out."""
-    fields = {key: node[key] for key in ("parents", "actions", "noise", "range", "kernel")}
+    fields = {key: node[key] for key in ("parents", "actions", "noise", "step", "range", "kernel")}
     fields["dim"] = node["dim"] if node["dim"] > 1 else None
     fields["do"] = node["do"] and _single(node["do"])
     fields["formula"] = node["formula"] and _single(node["formula"])
@@ -361,5 +385,6 @@ def _node(fields: Mapping[str, Any], marks: Mapping[str, Any]) -> Node:
         do=None if fields["do"] is None else tuple(fields["do"]),
         formula=None if fields["formula"] is None else tuple(fields["formula"]),
         range=fields["range"],
+        step=fields["step"],
         **marks,
     )

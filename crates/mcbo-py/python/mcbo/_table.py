@@ -38,7 +38,7 @@ def add(raw: _mcbo.Study, problem: _mcbo.Problem, rows: Rows, columns: Sequence[
     elif isinstance(rows, (str, bytes, Mapping)):
         raise DataError(f"rows are of type {type(rows).__name__}; hint: give a list of dictionaries, one per row")
     else:
-        actions = [name for name, _, _ in problem.actions()]
+        actions = [name for name, *_ in problem.actions()]
         try:
             given = [row_parts(row, actions) for row in rows]
         except TypeError as error:
@@ -52,7 +52,7 @@ def interventions(given: Any, problem: _mcbo.Problem) -> list[InterventionLike] 
         return list(given)
     if not (hasattr(given, "columns") and hasattr(given, "to_numpy")):
         return None
-    actions = {name for name, _, _ in problem.actions()}
+    actions = {name for name, *_ in problem.actions()}
     settable = {f"do({name})" for name in _settable(problem)}
     settable |= {f"do({slot})" for slot in problem.slots}
     done = [name for name in given.columns if name in actions or name in settable]
@@ -61,9 +61,14 @@ def interventions(given: Any, problem: _mcbo.Problem) -> list[InterventionLike] 
     if unknown:
         names = ", ".join(sorted(actions) + sorted(f"do({name})" for name in _settable(problem)))
         raise DataError(f"nothing to choose is called {unknown[0]!r}; hint: columns may be {names}")
-    columns = {str(name): floats(given[name].to_numpy(), str(name)) for name in done}
+    named = choices(problem)
+    columns = {str(name): _numbers(given[name], str(name), named) for name in done}
     return [
-        {name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])}
+        {
+            name: named[name][int(column[row])] if name in named else float(column[row])
+            for name, column in columns.items()
+            if not np.isnan(column[row])
+        }
         for row in range(len(given))
     ]
 
@@ -85,6 +90,27 @@ def contexts(given: Any, problem: _mcbo.Problem) -> list[dict[str, Any]] | None:
     ]
 
 
+def choices(problem: _mcbo.Problem) -> dict[str, list[str]]:
+    """The names of the values of every action that is a choice."""
+    return {name: names for name, _, _, _, names in problem.actions() if names}
+
+
+def _numbers(column: Any, name: str, named: Mapping[str, list[str]]) -> NDArray[np.float64]:
+    """A column of a data frame as numbers; of a choice the places of its names."""
+    if name not in named:
+        return floats(column.to_numpy(), name)
+    places = {text: float(at) for at, text in enumerate(named[name])}
+    out = np.full(len(column), np.nan)
+    for row, value in enumerate(column):
+        missing = value is None or (isinstance(value, float) and np.isnan(value))
+        if not missing:
+            if value not in places:
+                known = ", ".join(named[name])
+                raise DataError(f"{name} is {value!r}, which is not one of its choices; hint: they are {known}")
+            out[row] = places[value]
+    return out
+
+
 def _add_array(raw: _mcbo.Study, rows: NDArray[Any], columns: Sequence[str] | None) -> None:
     if rows.dtype.names is not None:
         columns = list(rows.dtype.names)
@@ -97,12 +123,13 @@ def _add_array(raw: _mcbo.Study, rows: NDArray[Any], columns: Sequence[str] | No
 
 
 def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any) -> None:
-    names = {name for name, _, _ in problem.actions()} | set(problem.slots)
+    names = {name for name, *_ in problem.actions()} | set(problem.slots)
     # A table that a study gave out goes in again, from the command line too: what is pending or failed has no values.
     if "state" in frame.columns and "state" not in names:
         frame = frame[frame["state"] == "complete"]
     kept = [name for name in frame.columns if name in names or name not in (*BOOKKEEPING, "trial")]
-    columns = [floats(frame[name].to_numpy(), str(name)) for name in kept]
+    named = choices(problem)
+    columns = [_numbers(frame[name], str(name), named) for name in kept]
     table = np.column_stack(columns) if columns else np.empty((len(frame), 0))
     raw.add_table([str(name) for name in kept], table)
 
@@ -124,7 +151,7 @@ def frame(trials: Sequence[Trial], problem: _mcbo.Problem) -> pd.DataFrame:
         import pandas as pd
     except ImportError as error:
         raise ImportError("trials_dataframe needs pandas; hint: pip install pandas") from error
-    actions = [name for name, _, _ in problem.actions()]
+    actions = [name for name, *_ in problem.actions()]
     settable = [f"do({slot})" for slot in problem.slots if slot.split("[")[0] in _settable(problem)]
     rows: list[dict[str, object]] = []
     for trial in trials:
@@ -136,7 +163,8 @@ def frame(trials: Sequence[Trial], problem: _mcbo.Problem) -> pd.DataFrame:
         rows.append(row)
     names = ["number", "state", "strategy", *actions, *settable, *problem.slots, *BOOKKEEPING[3:]]
     table = pd.DataFrame(rows, columns=names)
-    numbers = [*actions, *settable, *problem.slots, "reward", "seconds"]
+    named = choices(problem)
+    numbers = [name for name in [*actions, *settable, *problem.slots, "reward", "seconds"] if name not in named]
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 

@@ -102,8 +102,8 @@ class Trial:
     cost: float | None = None
 
     @property
-    def actions(self) -> Mapping[str, float]:
-        """The values of the actions."""
+    def actions(self) -> Mapping[str, Any]:
+        """The values of the actions: numbers, and names of choices."""
         return self.intervention.actions
 
     @property
@@ -117,7 +117,7 @@ class Trial:
         return self.intervention.targets
 
     @property
-    def params(self) -> dict[str, float]:
+    def params(self) -> dict[str, Any]:
         """Everything that is to be done by one name each; set nodes as ``do(node)``."""
         return self.intervention.flat()
 
@@ -191,8 +191,8 @@ class Best:
     cost: float | None = None
 
     @property
-    def actions(self) -> Mapping[str, float]:
-        """The values of the actions."""
+    def actions(self) -> Mapping[str, Any]:
+        """The values of the actions: numbers, and names of choices."""
         return self.intervention.actions
 
     @property

@@ -6,6 +6,7 @@ use mcbo_core::{Problem, TrialState, slot_name};
 use mcbo_store::Row;
 
 use crate::commands::export::{ABOUT, ASIDE, COST, REWARD, set_column};
+use crate::words;
 
 /// What a file has.
 #[derive(Debug, Default)]
@@ -149,7 +150,12 @@ fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Res
             Column::Value { .. } => _ = row.values.insert(name(problem, *column), vec![number()?]),
             Column::Set { node, component } => _ = targets.insert((node, component), number()?),
             Column::Action(action) => {
-                row.actions.insert(problem.actions()[action].name.clone(), number()?);
+                let declared = &problem.actions()[action];
+                let value = match declared.is_choice() {
+                    true => words::choice(declared, cell).map_err(|bad| bad.to_string())?,
+                    false => number()?,
+                };
+                row.actions.insert(declared.name.clone(), value);
             }
             Column::State | Column::Skipped => {}
         }

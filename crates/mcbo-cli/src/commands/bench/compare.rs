@@ -83,13 +83,14 @@ fn find(asked: &[String], name: &str) -> Result<Task> {
     task(name)
 }
 
-/// The tasks by name, each once; `paper` and `extra` are suites.
+/// The tasks by name, each once; `paper`, `extra` and `kinds` are suites.
 fn tasks(names: &[String]) -> Result<Vec<Task>> {
     let mut all: Vec<&str> = Vec::new();
     for name in names {
         match name.as_str() {
             "paper" => all.extend(PAPER_TASKS),
             "extra" => all.extend(EXTRA_TASKS),
+            "kinds" => Task::kinds().for_each(|one| all.push(one)),
             one => all.push(one),
         }
     }

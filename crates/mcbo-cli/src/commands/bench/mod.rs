@@ -17,7 +17,7 @@ use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::plain as short;
 use crate::table::{self, Align, Table};
-use crate::{describe, problem};
+use crate::{describe, problem, words};
 
 /// Does one of the bench commands.
 pub fn run(arguments: &Bench) -> Result<ExitCode> {
@@ -49,7 +49,8 @@ fn task(name: &str) -> Result<Task> {
 }
 
 fn list(arguments: &BenchList) -> Result<ExitCode> {
-    let tasks = Task::names().chain(Task::practice_names()).map(task).collect::<Result<Vec<_>>>()?;
+    let names = Task::names().chain(Task::practice_names()).chain(Task::kinds());
+    let tasks = names.map(task).collect::<Result<Vec<_>>>()?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let all: Vec<Value> = tasks.iter().map(describe).collect();
@@ -121,12 +122,18 @@ fn describe(task: &Task) -> Value {
             })
         })
         .collect();
-    let actions: Vec<Value> =
-        problem.actions().iter().map(|action| json!({"name": action.name, "range": action.range})).collect();
+    let action = |action: &mcbo_core::Action| match (action.is_choice(), action.grid) {
+        (true, _) => json!({"name": action.name, "choices": action.choices}),
+        (false, Some(grid)) => json!({"name": action.name, "range": action.range, "step": grid.step()}),
+        (false, None) => json!({"name": action.name, "range": action.range}),
+    };
+    let actions: Vec<Value> = problem.actions().iter().map(action).collect();
+    let require: Vec<&str> = problem.requirements().iter().map(|one| one.text()).collect();
     json!({
         "name": task.name(),
         "nodes": nodes,
         "actions": actions,
+        "require": require,
         "sets": sets(problem),
         "noise": is_noisy(problem),
         "reward": describe::reward_formula(problem),
@@ -152,7 +159,10 @@ fn eval(arguments: &BenchEval) -> Result<ExitCode> {
 
 /// Reads `0.5,0.5` as the actions in order, and `a=0,b=1` as values of targets and actions by name.
 fn intervention(problem: &Problem, targets: &[String], actions: &[String]) -> Result<Intervention, BadInput> {
-    let number = |text: &str| {
+    let number = |text: &str, action: Option<usize>| {
+        if let Some(action) = action.map(|action| &problem.actions()[action]).filter(|a| a.is_choice()) {
+            return words::choice(action, text.trim());
+        }
         text.trim().parse::<f64>().map_err(|_| {
             BadInput::new(format!("{text:?} is not a number"), "write 0.5,0.5 or name=0.5,other=1")
         })
@@ -163,9 +173,13 @@ fn intervention(problem: &Problem, targets: &[String], actions: &[String]) -> Re
     for part in actions {
         match part.split_once('=') {
             Some((name, value)) => {
-                named.insert(name.trim().to_owned(), number(value)?);
+                let name = name.trim();
+                named.insert(name.to_owned(), number(value, problem.action_index(name))?);
             }
-            None => in_order.push(number(part)?),
+            None => {
+                let place = Some(in_order.len()).filter(|place| *place < problem.actions().len());
+                in_order.push(number(part, place)?);
+            }
         }
     }
     if !in_order.is_empty() {

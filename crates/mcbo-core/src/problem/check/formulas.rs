@@ -86,9 +86,16 @@ impl Checker<'_> {
         let parents = node.parents.iter().map(|&parent| (nodes[parent].name.as_str(), nodes[parent].dim));
         let actions = node.actions.iter().map(|&action| (self.actions[action], 1));
         let inputs: Vec<(&str, usize)> = parents.chain(actions).collect();
+        let names: Vec<Vec<String>> = node
+            .parents
+            .iter()
+            .map(|_| Vec::new())
+            .chain(node.actions.iter().map(|&a| self.names_of(a)))
+            .collect();
+        let names: Vec<&[String]> = names.iter().map(Vec::as_slice).collect();
         let exprs: Vec<Option<Expr>> = texts
             .iter()
-            .map(|text| match Expr::parse(&text.value, &inputs, random) {
+            .map(|text| match Expr::parse_with_choices(&text.value, &inputs, &names, random) {
                 Ok(expr) => Some(expr),
                 Err(error) => {
                     let span = span_in_file(text, &error);
@@ -99,6 +106,12 @@ impl Checker<'_> {
             })
             .collect();
         exprs.into_iter().collect()
+    }
+
+    /// The names of an action's values, if they are named.
+    fn names_of(&self, action: usize) -> Vec<String> {
+        let choices = self.draft.actions[action].choices.given();
+        choices.map_or_else(Vec::new, |at| at.value.iter().map(|name| name.value.clone()).collect())
     }
 
     fn formula_error(&self, what: &str, node: &str, error: ExprError) -> ProblemError {
@@ -118,9 +131,14 @@ impl Checker<'_> {
 
 /// The bytes of the file that a formula's mistake covers, or the whole formula if it is written with escapes.
 fn span_in_file(text: &At<String>, error: &ExprError) -> Option<Range<usize>> {
+    span_within(text, &error.span)
+}
+
+/// The bytes of the file that words of a text cover, or the whole text if it is written with escapes.
+pub(super) fn span_within(text: &At<String>, words: &Range<usize>) -> Option<Range<usize>> {
     let span = text.span.clone()?;
     if span.len() == text.value.len() {
-        Some(span.start + error.span.start..span.start + error.span.end)
+        Some(span.start + words.start..span.start + words.end)
     } else {
         Some(span)
     }

@@ -1,14 +1,14 @@
-//! Checks of one node or one action by itself.
+//! Checks of one node by itself.
 
 use std::collections::HashSet;
 
 use mcbo_gp::{Kernel, KernelParseError};
 
-use super::Checker;
+use super::{Checker, kernels};
 use crate::expr::nearest;
 use crate::problem::diagnostics::ProblemError;
 use crate::problem::draft::{At, DraftNode, DraftRanges, Field};
-use crate::problem::{Action, Node, Noise};
+use crate::problem::{Grid, Node, Noise};
 
 /// More components than this are a slip of the pen.
 const MAX_DIM: usize = 1000;
@@ -24,13 +24,16 @@ impl Checker<'_> {
         let place = format!("node `{}`", draft.name.value);
         let range = draft.range.given();
         let range = range.filter(|at| self.range(&format!("`range` of {place}"), at.value, &at.span));
+        let hard = self.hard(index, draft, dim);
+        let grid = self.node_grid(draft, hard.as_deref());
         Node {
             name: draft.name.value.clone(),
             parents,
             actions,
             dim,
             noise: self.noise(draft),
-            hard: self.hard(index, draft, dim),
+            hard,
+            grid,
             formula: None,
             kernel: self.kernel(index, draft),
             components: draft.components.given().map(|at| at.value).unwrap_or_default(),
@@ -145,6 +148,24 @@ impl Checker<'_> {
         }
     }
 
+    /// The values a node can be set to, if it is set in steps.
+    fn node_grid(&mut self, draft: &DraftNode, hard: Option<&[[f64; 2]]>) -> Option<Vec<Grid>> {
+        let At { span, .. } = draft.step.given()?;
+        let name = &draft.name.value;
+        let Some(ranges) = hard else {
+            if draft.hard == Field::Missing {
+                self.error(ProblemError::StepWithoutDo { node: name.clone() }, span);
+            }
+            return None;
+        };
+        let usable = |[low, high]: &[f64; 2]| low < high && (high - low).is_finite();
+        let ranges = ranges.iter().filter(|range| usable(range));
+        let grids: Vec<Option<Grid>> =
+            ranges.map(|range| self.grid(&format!("node `{name}`"), *range, &draft.step)).collect();
+        // One step that is too wide for several components is one mistake.
+        grids.into_iter().collect()
+    }
+
     fn kernel(&mut self, index: usize, draft: &DraftNode) -> Option<Kernel> {
         let At { value, span } = draft.kernel.given()?;
         let node = draft.name.value.clone();
@@ -160,8 +181,19 @@ impl Checker<'_> {
         });
         let names: Vec<String> =
             parents.chain(draft.actions.iter().map(|action| action.value.clone())).collect();
+        let is_choice = |name: &String| {
+            self.draft.actions.iter().any(|a| a.name.value == *name && a.choices != Field::Missing)
+        };
+        let named: Vec<usize> = (0..names.len()).filter(|&k| is_choice(&names[k])).collect();
         match Kernel::parse(value, &names) {
-            Ok(kernel) => Some(kernel),
+            Ok(kernel) => match kernels::with_choices(&kernel, names.len(), &named) {
+                Ok(kernel) => Some(kernel),
+                Err((input, choice)) => {
+                    let error = ProblemError::KernelOfChoice { node, input: names[input].clone(), choice };
+                    self.error(error, span);
+                    None
+                }
+            },
             // An input that could not be read was reported already.
             Err(KernelParseError::UnknownInput { .. }) if !self.inputs_ok[index] => None,
             Err(source) => {
@@ -169,32 +201,6 @@ impl Checker<'_> {
                 None
             }
         }
-    }
-
-    pub(super) fn action(&mut self, index: usize) -> Option<Action> {
-        let draft = &self.draft.actions[index];
-        let name = draft.name.value.clone();
-        let range = match &draft.range {
-            Field::Given(At { value, span }) => {
-                self.range(&format!("`range` of action `{name}`"), *value, span).then_some(*value)
-            }
-            Field::Missing => {
-                self.error(ProblemError::NoRange { action: name.clone() }, &draft.name.span);
-                None
-            }
-            Field::Broken => None,
-        };
-        if let Some(At { value, span }) = draft.neutral.given().filter(|at| !at.value.is_finite()) {
-            let what = format!("`neutral` of action `{name}`");
-            self.error(ProblemError::NotFinite { what, value: *value }, span);
-        }
-        let range = range?;
-        let default = if (range[0]..=range[1]).contains(&0.0) { 0.0 } else { range[0] };
-        let neutral = draft.neutral.given().map_or(default, |at| at.value);
-        let place = format!("action `{name}`");
-        let unit = self.unit(&place, &draft.unit);
-        let cost = self.cost_of(&place, &draft.cost);
-        Some(Action { name, range, neutral, unit, cost })
     }
 
     pub(super) fn unused_actions(&mut self, nodes: &[Node]) {

@@ -1,5 +1,6 @@
 //! One test for every mistake, with the words a user sees.
 
+mod kinds;
 mod marks;
 mod mechanisms;
 

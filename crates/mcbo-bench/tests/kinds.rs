@@ -1,0 +1,133 @@
+//! Tasks with steps, choices and requirements: their optima by trying everything, with formulas written here once more.
+
+use mcbo_bench::{Method, Task, run};
+use mcbo_core::{Intervention, Preset, StrategyName, check_intervention};
+
+fn task(name: &str) -> Task {
+    Task::named(name).expect("a task")
+}
+
+fn doing(actions: Vec<f64>) -> Intervention {
+    Intervention { targets: Vec::new(), actions }
+}
+
+#[track_caller]
+fn agree(task: &Task, actions: &[f64], expected: f64) {
+    let found = task.expected_reward(&doing(actions.to_vec()));
+    assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{actions:?}: {found}, {expected}");
+}
+
+/// Actions in their order: strain, medium, cycles, temperature, each as the place of its value.
+fn titer(strain: usize, medium: usize, cycles: f64, temperature: f64) -> f64 {
+    let [height, best, width] =
+        [[0.8, 30.0, 0.03], [1.0, 34.0, 0.05], [1.25, 36.5, 0.175], [0.9, 27.0, 0.01]][strain];
+    let growth: f64 = height * f64::exp(-width * (temperature - best) * (temperature - best));
+    let [yields, often] = [[1.6, 6.0], [1.9, 9.0], [2.1, 3.0]][medium];
+    growth * (yields - 0.02 * (cycles - often) * (cycles - often)) - 0.03 * cycles
+}
+
+#[test]
+fn the_best_strain_is_the_best_of_all_combinations() {
+    let task = task("strains");
+    let (mut best, mut count) = ((f64::NEG_INFINITY, Vec::new()), 0);
+    for strain in 0..4 {
+        for medium in 0..3 {
+            for cycles in [0.0, 3.0, 6.0, 9.0, 12.0] {
+                for k in 0..29 {
+                    let temperature = 24.0 + 0.5 * f64::from(k);
+                    let value = titer(strain, medium, cycles, temperature);
+                    let actions = vec![strain as f64, medium as f64, cycles, temperature];
+                    agree(&task, &actions, value);
+                    count += 1;
+                    if value > best.0 {
+                        best = (value, actions);
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!((count, best.1), (1740, vec![2.0, 2.0, 3.0, 36.5]));
+    assert!((best.0 - task.optimum()).abs() < 1e-9, "{}", best.0);
+}
+
+#[test]
+fn mixed_ackley_is_zero_at_its_optimum_and_less_elsewhere() {
+    let task = task("ackley-mixed");
+    let (pattern, at) = ([1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0], [0.3, 0.7, 0.45]);
+    let ackley = |bits: usize, x: [f64; 3]| {
+        let bit = |k: usize| (bits >> k & 1) as f64;
+        let differences = (0..10).map(|k| bit(k) - pattern[k]).chain((0..3).map(|k| x[k] - at[k]));
+        let differences: Vec<f64> = differences.collect();
+        let squares = differences.iter().map(|d| d * d).sum::<f64>() / 13.0;
+        let waves = differences.iter().map(|d| (std::f64::consts::TAU * d).cos()).sum::<f64>() / 13.0;
+        let value = 20.0 * (-0.2 * squares.sqrt()).exp() + waves.exp() - 20.0 - std::f64::consts::E;
+        let actions = (0..10).map(bit).chain(x).collect::<Vec<f64>>();
+        (value, actions)
+    };
+    let (mut best, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for bits in 0..1024 {
+        // For given bits the best continuous values are always the same, which 1000 others confirm.
+        let (value, actions) = ackley(bits, at);
+        agree(&task, &actions, value);
+        (best, second) = if value > best { (value, best) } else { (best, second.max(value)) };
+        let other = |k: u32| (f64::from(k) * 0.618_033_988_75 * (bits as f64 + 1.0)).fract();
+        assert!(ackley(bits, [other(1), other(2), other(3)]).0 <= value);
+    }
+    assert!(best.abs() < 1e-12 && (task.optimum() - best).abs() < 1e-12);
+    assert!(second < -0.5, "one wrong bit costs {second}");
+}
+
+#[test]
+fn the_best_doses_are_where_the_requirement_begins() {
+    let task = task("doses");
+    let value = |d1: f64, d2: f64, d3: f64| {
+        let n1 = 5.0 + 0.5 * d1;
+        let n2 = 0.6 * n1 + 0.5 * d2;
+        let n3 = 0.6 * n2 + 0.5 * d3;
+        14.0 - ((n1 - 30.0) / 8.0_f64).powi(2)
+            - ((n2 - 45.0) / 10.0_f64).powi(2)
+            - ((n3 - 60.0) / 12.0_f64).powi(2)
+    };
+    agree(&task, &[40.0, 35.0, 45.0], value(40.0, 35.0, 45.0));
+    // Everything on a grid of 0.05, and what lies on the border.
+    let (mut best, mut everywhere) = ((f64::NEG_INFINITY, [0.0; 3]), f64::NEG_INFINITY);
+    for step in 0..7 {
+        let d3 = 15.0 * f64::from(step);
+        for i in 0..=1800 {
+            let d1 = 0.05 * f64::from(i);
+            let border = (120.0 - d1 - d3).min(d1 + 10.0);
+            for d2 in (0..=1800).step_by(4).map(|j| 0.05 * f64::from(j)).chain([border]) {
+                everywhere = everywhere.max(value(d1, d2, d3));
+                if (0.0..=90.0).contains(&d2) && d1 + d2 + d3 <= 120.0 + 1e-9 && d1 >= d2 - 10.0 - 1e-9 {
+                    let here = value(d1, d2, d3);
+                    if here > best.0 {
+                        best = (here, [d1, d2, d3]);
+                    }
+                }
+            }
+        }
+    }
+    assert!((best.0 - task.optimum()).abs() < 1e-4 && best.0 <= task.optimum() + 1e-6, "{best:?}");
+    assert_eq!(best.1[2], 30.0);
+    assert!((best.1.iter().sum::<f64>() - 120.0).abs() < 1e-6, "{best:?}");
+    assert!(everywhere > task.optimum() + 1.0, "the requirement costs nothing: {everywhere}");
+}
+
+#[test]
+fn runs_and_their_designs_keep_to_what_is_allowed() {
+    for name in Task::kinds() {
+        let task = task(name);
+        for row in task.initial_design(3) {
+            check_intervention(task.problem(), &row.intervention).expect("it is allowed");
+        }
+        let learned = Task::named(name).and_then(Task::with_learned_noise).expect("the same problem");
+        assert_eq!(learned.problem().actions(), task.problem().actions());
+        assert_eq!(learned.problem().requirements(), task.problem().requirements());
+        let random = Method::new(StrategyName::Random, Preset::Default, None);
+        let result = run(&task, &*random.build(), 1, 6).expect("a run");
+        for round in &result.rounds {
+            check_intervention(task.problem(), &round.intervention).expect("it is allowed");
+            assert!(round.expected_reward <= task.optimum() + 1e-6);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Steps, choices and requirements through the commands.
+
+use serde_json::Value;
+
+use crate::{mcbo_in, with_file};
+
+const PROCESS: &str = r#"
+name = "process"
+maximize = "titer"
+[nodes.growth]
+actions = ["strain", "cycles"]
+noise = { gaussian = 0.05 }
+[nodes.heat]
+do = [24, 38]
+step = 0.5
+[nodes.titer]
+parents = ["growth", "heat"]
+actions = ["dose", "feed"]
+[actions.strain]
+choices = ["wild", "mutant", "hybrid"]
+[actions.cycles]
+range = [0, 1.2]
+step = 0.3
+[actions.dose]
+range = [0, 90]
+[actions.feed]
+range = [0, 90]
+[constraints]
+require = ["dose + feed <= 120"]
+[simulator]
+growth = "(strain == 'hybrid') - (cycles - 0.6)^2 + normal(0, 0.05)"
+heat = "30 + normal(0, 0.5)"
+titer = "growth * (1 + dose / 90) + feed / 90 - (heat - 33)^2 / 20 + normal(0, 0.05)"
+"#;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[track_caller]
+fn is_allowed(intervention: &Value) {
+    let actions = &intervention["actions"];
+    assert!(["wild", "mutant", "hybrid"].iter().any(|name| actions["strain"] == *name), "{actions}");
+    assert!([0.0, 0.3, 0.6, 0.9, 1.2].iter().any(|value| actions["cycles"] == *value), "{actions}");
+    let sum = actions["dose"].as_f64().expect("a number") + actions["feed"].as_f64().expect("a number");
+    assert!(sum <= 120.0, "{actions}");
+    if let Some(heat) = intervention["values"]["heat"].as_f64() {
+        assert_eq!((2.0 * heat).fract(), 0.0);
+    }
+}
+
+#[test]
+fn check_shows_them() {
+    let directory = with_file("p.toml", PROCESS);
+    let done = mcbo_in(directory.path(), &["check", "p.toml"]).with_code(0);
+    for text in [
+        "wild, mutant, hybrid",
+        "0 to 1.2 by 0.3",
+        "24 to 38 by 0.5",
+        "Required in every trial: dose + feed <= 120.",
+    ] {
+        assert!(done.stdout.contains(text), "{text}: {}", done.stdout);
+    }
+    let found = json(&mcbo_in(directory.path(), &["check", "p.toml", "--json"]).with_code(0).stdout);
+    assert_eq!(found["actions"][0]["choices"], serde_json::json!(["wild", "mutant", "hybrid"]));
+    assert_eq!(
+        (&found["actions"][0]["neutral"], &found["actions"][0]["range"]),
+        (&"wild".into(), &Value::Null)
+    );
+    assert_eq!((&found["actions"][1]["step"], &found["nodes"][1]["step"]), (&0.3.into(), &0.5.into()));
+    assert_eq!(found["require"][0], "dose + feed <= 120");
+}
+
+#[test]
+fn runs_speak_in_names() {
+    let directory = with_file("p.toml", PROCESS);
+    let done = mcbo_in(directory.path(), &["run", "p.toml", "--rounds", "6", "--json"]).with_code(0);
+    let lines: Vec<Value> = done.stdout.lines().map(json).collect();
+    let (last, trials) = lines.split_last().expect("lines");
+    assert!(trials.len() >= 6);
+    trials.iter().for_each(|trial| is_allowed(&trial["intervention"]));
+    is_allowed(&last["recommendation"]["intervention"]);
+    for strategy in ["random", "ucb", "ei", "eifn", "cbo"] {
+        let arguments = ["run", "p.toml", "--rounds", "2", "--json", "--strategy", strategy];
+        let done = mcbo_in(directory.path(), &arguments).with_code(0);
+        for trial in done.stdout.lines().map(json).filter(|line| line["trial"].is_number()) {
+            is_allowed(&trial["intervention"]);
+        }
+    }
+    let shown = mcbo_in(directory.path(), &["run", "p.toml", "--rounds", "1"]).with_code(0).stdout;
+    assert!(shown.contains("one of wild, mutant, hybrid") && shown.contains("in 0 to 1.2 by 0.3"), "{shown}");
+}
+
+#[test]
+fn studies_take_and_give_names() {
+    let directory = with_file("p.toml", PROCESS);
+    let at = directory.path();
+    let store = format!("sqlite://{}", at.join("s.db").display());
+    let mcbo = |arguments: &[&str]| mcbo_in(at, &[arguments, &["--storage", &store]].concat());
+    mcbo(&["new", "s", "--problem", "p.toml"]).with_code(0);
+    let csv = "strain,cycles,dose,feed,do(heat),growth,titer\n\
+               hybrid,0.6,10,80,,1.02,1.9\nwild,0.45,70,60,30.2,0.1,0.7\nmutant,0.3,10,20,,-0.1,0.2\n";
+    std::fs::write(at.join("past.csv"), csv).unwrap();
+    // What was done need not be what is allowed now: the second lies between steps, and beyond what is required.
+    mcbo(&["add", "s", "--csv", "past.csv"]).with_code(0);
+    std::fs::write(at.join("bad.csv"), csv.replace("mutant", "mutent")).unwrap();
+    let done = mcbo(&["add", "s", "--csv", "bad.csv"]).with_code(2);
+    assert!(done.stderr.contains("strain is \"mutent\", which is not one of its choices"), "{}", done.stderr);
+    let asked = json(&mcbo(&["ask", "s", "--json"]).with_code(0).stdout);
+    is_allowed(&asked["intervention"]);
+    let number = asked["trial"].to_string();
+    mcbo(&["tell", "s", &number, "growth=0.4", "heat=30.1", "titer=1.1"])
+        .with_code(if asked["intervention"]["values"]["heat"].is_null() { 0 } else { 2 });
+    let exported = mcbo(&["export", "s", "--format", "csv"]).with_code(0).stdout;
+    assert!(exported.contains(",hybrid,0.6,10.0,80.0,"), "{exported}");
+    let log = mcbo(&["log", "s"]).with_code(0).stdout;
+    assert!(["strain=wild", "strain=mutant", "strain=hybrid"].iter().any(|name| log.contains(name)), "{log}");
+    let predicted =
+        json(&mcbo(&["predict", "s", "strain=hybrid", "cycles=0.6", "--json"]).with_code(0).stdout);
+    assert_eq!(predicted["intervention"]["actions"]["strain"], "hybrid");
+    let done = mcbo(&["predict", "s", "strain=wold"]).with_code(2);
+    assert!(done.stderr.contains("hint: they are wild, mutant, hybrid"), "{}", done.stderr);
+    let best = json(&mcbo(&["best", "s", "--json"]).with_code(0).stdout);
+    is_allowed(&best["recommendation"]["intervention"]);
+    // Names keep their places: new ones come behind them.
+    std::fs::write(at.join("q.toml"), PROCESS.replace("\"hybrid\"]", "\"hybrid\", \"native\"]")).unwrap();
+    mcbo(&["update", "s", "--problem", "q.toml"]).with_code(0);
+    std::fs::write(at.join("q.toml"), PROCESS.replace("\"wild\", \"mutant\"", "\"mutant\", \"wild\""))
+        .unwrap();
+    let done = mcbo(&["update", "s", "--problem", "q.toml"]).with_code(2);
+    assert!(done.stderr.contains("name new choices behind it"), "{}", done.stderr);
+}
+
+#[test]
+fn tasks_of_these_kinds_are_listed_and_evaluated() {
+    let directory = with_file("p.toml", PROCESS);
+    let all = json(&mcbo_in(directory.path(), &["bench", "list", "--json"]).with_code(0).stdout);
+    let strains =
+        all.as_array().expect("a list").iter().find(|task| task["name"] == "strains").expect("it is there");
+    assert_eq!(strains["actions"][0]["choices"][2], "hybrid");
+    let values = "strain=hybrid,medium=glycerol,cycles=3,temperature=36.5";
+    let arguments = ["bench", "eval", "--task", "strains", "--actions", values, "--json"];
+    let found = json(&mcbo_in(directory.path(), &arguments).with_code(0).stdout);
+    assert!((found["expected_reward"].as_f64().expect("a number") - 2.535).abs() < 1e-9, "{found}");
+}

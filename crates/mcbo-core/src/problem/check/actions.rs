@@ -1,0 +1,143 @@
+//! Checks of one action by itself: its range, its steps, its choices.
+
+use super::Checker;
+use crate::expr::nearest;
+use crate::problem::diagnostics::ProblemError;
+use crate::problem::draft::{At, DraftAction, DraftValue, Field};
+use crate::problem::{Action, Grid};
+
+impl Checker<'_> {
+    pub(super) fn action(&mut self, index: usize) -> Option<Action> {
+        let draft = &self.draft.actions[index];
+        let action = match &draft.choices {
+            Field::Missing => self.number(draft),
+            Field::Given(choices) => self.choices(draft, choices),
+            Field::Broken => None,
+        };
+        let place = format!("action `{}`", draft.name.value);
+        let (unit, cost) = (self.unit(&place, &draft.unit), self.cost_of(&place, &draft.cost));
+        Some(Action { unit, cost, ..action? })
+    }
+
+    fn number(&mut self, draft: &DraftAction) -> Option<Action> {
+        let name = draft.name.value.clone();
+        let range = match &draft.range {
+            Field::Given(At { value, span }) => {
+                self.range(&format!("`range` of action `{name}`"), *value, span).then_some(*value)
+            }
+            Field::Missing => {
+                self.error(ProblemError::NoRange { action: name.clone() }, &draft.name.span);
+                None
+            }
+            Field::Broken => None,
+        };
+        let what = format!("`neutral` of action `{name}`");
+        let neutral = match draft.neutral.given() {
+            Some(At { value: DraftValue::Number(value), .. }) if value.is_finite() => Some(*value),
+            Some(At { value: DraftValue::Number(value), span }) => {
+                self.error(ProblemError::NotFinite { what, value: *value }, span);
+                None
+            }
+            Some(At { value: DraftValue::Name(found), span }) => {
+                let found = format!("{found:?}");
+                self.error(ProblemError::WrongType { what, expected: "a number", found }, span);
+                None
+            }
+            None => None,
+        };
+        let range = range?;
+        let grid = self.grid(&format!("action `{name}`"), range, &draft.step);
+        let first =
+            |value: &f64| (range[0]..=range[1]).contains(value) && grid.is_none_or(|grid| grid.holds(*value));
+        let default = Some(0.0).filter(first).unwrap_or(range[0]);
+        Some(Action {
+            name,
+            range,
+            neutral: neutral.unwrap_or(default),
+            grid,
+            choices: Vec::new(),
+            unit: None,
+            cost: None,
+        })
+    }
+
+    /// The grid of a range with steps, if there are any; a step that leads nowhere is reported.
+    pub(super) fn grid(&mut self, place: &str, range: [f64; 2], step: &Field<f64>) -> Option<Grid> {
+        let At { value: step, span } = step.given()?;
+        let grid = Grid::new(range, *step);
+        if grid.is_none() {
+            let (what, width) = (format!("`step` of {place}"), range[1] - range[0]);
+            self.error(ProblemError::BadStep { what, step: *step, width }, span);
+        }
+        grid
+    }
+
+    fn choices(&mut self, draft: &DraftAction, choices: &At<Vec<At<String>>>) -> Option<Action> {
+        let name = draft.name.value.clone();
+        for (key, span) in [("range", span_of(&draft.range)), ("step", span_of(&draft.step))] {
+            if let Some(span) = span {
+                self.error(ProblemError::WithChoices { action: name.clone(), key }, &span);
+            }
+        }
+        if choices.value.len() < 2 {
+            let found = choices.value.len();
+            self.error(ProblemError::TooFewChoices { action: name.clone(), found }, &choices.span);
+            return None;
+        }
+        let mut known: Vec<String> = Vec::new();
+        for choice in &choices.value {
+            if !is_choice(&choice.value) {
+                let error = ProblemError::BadChoice { action: name.clone(), name: choice.value.clone() };
+                self.error(error, &choice.span);
+            } else if known.contains(&choice.value) {
+                self.repeated(&format!("`choices` of action `{name}`"), choice);
+            }
+            known.push(choice.value.clone());
+        }
+        let neutral = match draft.neutral.given() {
+            None => Some(0),
+            Some(At { value, span }) => {
+                let found = match value {
+                    DraftValue::Name(found) => found.clone(),
+                    DraftValue::Number(found) => found.to_string(),
+                };
+                let place = known.iter().position(|choice| *choice == found);
+                if place.is_none() {
+                    let error = ProblemError::UnknownChoice {
+                        what: format!("`neutral` of action `{name}`"),
+                        nearest: nearest(&found, known.iter().map(String::as_str)).map(str::to_owned),
+                        found,
+                        known: known.clone(),
+                    };
+                    self.error(error, span);
+                }
+                place
+            }
+        };
+        let range = [0.0, (known.len() - 1) as f64];
+        Some(Action {
+            name,
+            range,
+            neutral: neutral? as f64,
+            grid: Grid::new(range, 1.0),
+            choices: known,
+            unit: None,
+            cost: None,
+        })
+    }
+}
+
+/// Where a field stands that is not missing.
+fn span_of<T>(field: &Field<T>) -> Option<Option<std::ops::Range<usize>>> {
+    match field {
+        Field::Missing => None,
+        Field::Broken => Some(None),
+        Field::Given(at) => Some(at.span.clone()),
+    }
+}
+
+/// Whether a text can be written wherever a value can: in a cell of a table, behind `=` and between commas.
+fn is_choice(name: &str) -> bool {
+    let odd = |c: char| c.is_control() || matches!(c, ',' | ';' | '=' | '"' | '\'');
+    !name.is_empty() && name.trim() == name && !name.contains(odd)
+}

@@ -1,0 +1,150 @@
+//! Checks of what the values of actions must keep to.
+
+use super::Checker;
+use super::formulas::span_within;
+use crate::expr::{Expr, ExprErrorKind};
+use crate::problem::Action;
+use crate::problem::diagnostics::{ProblemError, RequirementFault};
+use crate::problem::draft::At;
+use crate::problem::require::{HalfSpace, Requirement, project};
+
+/// Where a sum is compared with the straight one that its derivatives make of it.
+const PROBES: usize = 12;
+
+impl Checker<'_> {
+    /// The requirements, if all actions are all right.
+    pub(super) fn requirements(&mut self, actions: &[Option<Action>]) -> Option<Vec<Requirement>> {
+        let draft = self.draft;
+        if draft.require.is_empty() {
+            return Some(Vec::new());
+        }
+        let actions: Vec<&Action> = actions.iter().map(Option::as_ref).collect::<Option<_>>()?;
+        let read: Vec<Option<Requirement>> =
+            draft.require.iter().map(|text| self.requirement(text, &actions)).collect();
+        let read: Vec<Requirement> = read.into_iter().collect::<Option<_>>()?;
+        let neutral: Vec<f64> = actions.iter().map(|action| action.neutral).collect();
+        let broken = read.iter().zip(&draft.require).find(|(one, _)| one.excess(&neutral) > 0.0);
+        if let Some((one, at)) = broken {
+            // With two that cannot be kept together it would be no use to change what is neutral.
+            let fault = match together(&read, &actions) {
+                true => RequirementFault::NeutralBreaks { excess: one.excess(&neutral) },
+                false => RequirementFault::NothingKeeps,
+            };
+            self.error(ProblemError::Requirement { text: one.text().to_owned(), fault }, &at.span);
+        }
+        Some(read)
+    }
+
+    fn requirement(&mut self, at: &At<String>, actions: &[&Action]) -> Option<Requirement> {
+        let text = at.value.as_str();
+        let (nodes, known) = (self.nodes.clone(), self.actions.clone());
+        let mut fail = |fault: RequirementFault, words: std::ops::Range<usize>| {
+            let error = ProblemError::Requirement { text: text.to_owned(), fault };
+            self.error(error, &span_within(at, &words));
+            None
+        };
+        let Some((sign, place, width)) = comparison(text) else {
+            return match text.find('=') {
+                Some(place) => fail(RequirementFault::Equality, place..place + 1),
+                None => fail(RequirementFault::NoComparison, 0..text.len()),
+            };
+        };
+        let numbers: Vec<(&str, usize)> =
+            actions.iter().filter(|action| !action.is_choice()).map(|a| (a.name.as_str(), 1)).collect();
+        let mut sides = Vec::new();
+        for (from, side) in [(0, &text[..place]), (place + width, &text[place + width..])] {
+            match Expr::parse(side, &numbers, false) {
+                Ok(expr) => sides.push(expr),
+                Err(error) => {
+                    let words = from + error.span.start..from + error.span.end;
+                    let fault = match &error.kind {
+                        ExprErrorKind::UnknownName { name, .. } if nodes.contains(&name.as_str()) => {
+                            RequirementFault::NotANumber { name: name.clone(), what: "a node" }
+                        }
+                        ExprErrorKind::UnknownName { name, .. } if known.contains(&name.as_str()) => {
+                            RequirementFault::NotANumber { name: name.clone(), what: "a choice" }
+                        }
+                        _ => RequirementFault::Formula(error),
+                    };
+                    return fail(fault, words);
+                }
+            }
+        }
+        let places: Vec<usize> = (0..actions.len()).filter(|&action| !actions[action].is_choice()).collect();
+        let Some((weights, rest)) = straight(&sides[0], &sides[1], actions, &places) else {
+            return fail(RequirementFault::NotLinear, 0..text.len());
+        };
+        let terms: Vec<(usize, f64)> =
+            places.iter().zip(&weights).filter(|(_, c)| **c != 0.0).map(|(&k, c)| (k, sign * c)).collect();
+        if terms.is_empty() {
+            return fail(RequirementFault::NoAction, 0..text.len());
+        }
+        let sizes: Vec<f64> =
+            actions.iter().map(|action| action.range[0].abs().max(action.range[1].abs())).collect();
+        let requirement = Requirement::new(text.to_owned(), terms, -sign * rest, &sizes);
+        let (lower, upper) = reach(actions);
+        let least =
+            HalfSpace { terms: requirement.terms().to_vec(), most: requirement.most() }.least(&lower, &upper);
+        if least > 1e-9 * (1.0 + requirement.most().abs()) {
+            return fail(RequirementFault::NeverKept { by: least }, 0..text.len());
+        }
+        Some(requirement)
+    }
+}
+
+/// The comparison of a text: 1 if the left side is the smaller one and -1 otherwise, its place and its length.
+fn comparison(text: &str) -> Option<(f64, usize, usize)> {
+    let place = text.find(['<', '>', '≤', '≥'])?;
+    let rest = &text[place..];
+    let sign = if rest.starts_with(['<', '≤']) { 1.0 } else { -1.0 };
+    let first = rest.chars().next().map_or(1, char::len_utf8);
+    let width = first + usize::from(rest[first..].starts_with('='));
+    // `a <= b <= c` is two requirements.
+    (!text[place + width..].contains(['<', '>', '=', '≤', '≥'])).then_some((sign, place, width))
+}
+
+/// The weights and the rest of `left - right` if it is a weighted sum of the actions at `places`.
+fn straight(left: &Expr, right: &Expr, actions: &[&Action], places: &[usize]) -> Option<(Vec<f64>, f64)> {
+    let probe = |i: usize| -> Vec<f64> {
+        // From one range below to one above, so that kinks and corners show.
+        let share = |k: usize| 3.0 * (((i + 1) * (2 * k + 3)) as f64 * 0.618_033_988_749_895).fract() - 1.0;
+        let at = |(k, &place): (usize, &usize)| {
+            let [low, high] = actions[place].range;
+            low + share(k) * (high - low)
+        };
+        places.iter().enumerate().map(at).collect()
+    };
+    let value = |x: &[f64]| left.eval(x) - right.eval(x);
+    let slopes = |x: &[f64]| -> Vec<f64> {
+        let (mut plus, mut minus) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        left.eval_with_gradient(x, &mut plus);
+        right.eval_with_gradient(x, &mut minus);
+        plus.iter().zip(&minus).map(|(p, m)| p - m).collect()
+    };
+    let along = |weights: &[f64], x: &[f64]| weights.iter().zip(x).map(|(c, x)| c * x).sum::<f64>();
+    let first = probe(0);
+    let weights = slopes(&first);
+    let rest = value(&vec![0.0; places.len()]);
+    let agrees = (0..PROBES).map(probe).all(|x| {
+        let size = weights.iter().zip(&x).map(|(c, x)| (c * x).abs()).sum::<f64>() + rest.abs();
+        let same = slopes(&x).iter().zip(&weights).all(|(a, b)| (a - b).abs() <= 1e-9 * b.abs().max(1e-12));
+        same && (value(&x) - rest - along(&weights, &x)).abs() <= 1e-9 * size.max(1e-12)
+    });
+    (agrees && rest.is_finite() && weights.iter().all(|c| c.is_finite())).then_some((weights, rest))
+}
+
+/// The least and the largest value of every action, its neutral one among them.
+fn reach(actions: &[&Action]) -> (Vec<f64>, Vec<f64>) {
+    let ends = |action: &&Action| (action.range[0].min(action.neutral), action.range[1].max(action.neutral));
+    actions.iter().map(ends).unzip()
+}
+
+/// Whether anything keeps to all requirements.
+fn together(requirements: &[Requirement], actions: &[&Action]) -> bool {
+    let (lower, upper) = reach(actions);
+    let given = vec![0.0; actions.len()];
+    let scaled = requirements.iter().map(|one| one.scaled(&given, |k| Some((k, [lower[k], upper[k]]))));
+    let spaces: Vec<HalfSpace> = scaled.filter_map(Result::ok).collect();
+    let mut middle = vec![0.5; actions.len()];
+    project(&spaces, &vec![0.0; actions.len()], &vec![1.0; actions.len()], &mut middle).is_some()
+}

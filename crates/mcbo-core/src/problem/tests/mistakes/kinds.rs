@@ -1,0 +1,251 @@
+//! Mistakes of steps, choices and requirements.
+
+use super::complaints;
+use crate::Problem;
+
+const PROCESS: &str = r#"maximize = "y"
+[nodes.x]
+actions = ["strain", "cycles"]
+do = [0, 1]
+step = 0.25
+[nodes.y]
+parents = ["x"]
+actions = ["dose", "feed"]
+[actions.strain]
+choices = ["wild", "mutant"]
+neutral = "wild"
+[actions.cycles]
+range = [0, 12]
+step = 3
+[actions.dose]
+range = [0, 90]
+[actions.feed]
+range = [10, 90]
+neutral = 10
+[constraints]
+require = ["dose + 2 * feed <= 120", "feed >= dose - 50"]
+"#;
+
+#[track_caller]
+fn replaced(from: &str, to: &str, expected: &[&str]) {
+    assert!(PROCESS.contains(from), "{from}");
+    assert_eq!(complaints(&PROCESS.replacen(from, to, 1)), expected);
+}
+
+#[test]
+fn what_is_written_is_what_is_read() {
+    let problem = Problem::from_toml(PROCESS).expect("a problem");
+    let [strain, cycles, ..] = problem.actions() else { panic!("two actions at least") };
+    assert_eq!(
+        (strain.choices.as_slice(), strain.neutral, strain.range),
+        (&["wild".into(), "mutant".into()][..], 0.0, [0.0, 1.0])
+    );
+    assert_eq!(
+        (strain.choice(1.0), strain.value_of("mutant"), strain.choice(0.5)),
+        (Some("mutant"), Some(1.0), None)
+    );
+    assert_eq!(cycles.grid.expect("steps").values().collect::<Vec<_>>(), [0.0, 3.0, 6.0, 9.0, 12.0]);
+    assert_eq!(problem.nodes()[0].grid.as_ref().expect("steps")[0].count(), 5);
+    let [sum, more] = problem.requirements() else { panic!("two requirements") };
+    assert_eq!((sum.terms(), sum.most()), (&[(2, 1.0), (3, 2.0)][..], 120.0));
+    assert_eq!((more.terms(), more.most()), (&[(2, 1.0), (3, -1.0)][..], 50.0));
+    assert_eq!(sum.excess(&[0.0, 0.0, 100.0, 20.0]), 20.0);
+    assert_eq!(sum.excess(&[0.0, 0.0, 80.0, 20.0]), 0.0);
+    // In code the same.
+    let built = Problem::builder("problem")
+        .choice_with_neutral("strain", ["wild", "mutant"], "wild")
+        .action_in_steps("cycles", [0.0, 12.0], 3.0)
+        .action("dose", [0.0, 90.0])
+        .action_with_neutral("feed", [10.0, 90.0], 10.0)
+        .node("x", |n| n.actions(["strain", "cycles"]).hard([0.0, 1.0]).step(0.25))
+        .node("y", |n| n.parents(["x"]).actions(["dose", "feed"]))
+        .maximize("y")
+        .require("dose + 2 * feed <= 120")
+        .require("feed >= dose - 50")
+        .build()
+        .expect("a problem");
+    assert_eq!(built, problem);
+    let like = problem.actions().iter().fold(Problem::builder("problem"), |b, action| b.action_like(action));
+    let like = like.node("y", |n| n.actions(["strain", "cycles", "dose", "feed"])).maximize("y").build();
+    assert_eq!(like.expect("a problem").actions(), problem.actions());
+}
+
+#[test]
+fn steps() {
+    replaced(
+        "step = 3",
+        "step = 13",
+        &[
+            "14: [13] `step` of action `cycles` is 13, wider than the range, 12 | a step leads from one value to the next; make it smaller or the range wider",
+        ],
+    );
+    for step in ["0", "-1.5"] {
+        let expected = format!(
+            "14: [{step}] `step` of action `cycles` is {step}, which is not a positive number | write the distance from one value to the next, or leave it out"
+        );
+        replaced("step = 3", &format!("step = {step}"), &[&expected]);
+    }
+    replaced(
+        "step = 3",
+        "step = 'three'",
+        &["14: ['three'] `step` of action `cycles` must be a number, found \"three\""],
+    );
+    replaced(
+        "do = [0, 1]\n",
+        "",
+        &[
+            "4: [0.25] node `x` has a `step`, but cannot be set | add `do = [LOW, HIGH]` to node `x`, or remove `step`",
+        ],
+    );
+    replaced(
+        "step = 0.25",
+        "step = 2",
+        &[
+            "5: [2] `step` of node `x` is 2, wider than the range, 1 | a step leads from one value to the next; make it smaller or the range wider",
+        ],
+    );
+}
+
+#[test]
+fn choices() {
+    replaced(
+        r#"neutral = "wild""#,
+        r#"neutral = "wold""#,
+        &[
+            "11: [wold] `neutral` of action `strain` is \"wold\", which is not one of its choices | did you mean `wild`?",
+        ],
+    );
+    replaced(
+        r#"neutral = "wild""#,
+        "neutral = 3",
+        &[
+            "11: [3] `neutral` of action `strain` is \"3\", which is not one of its choices | its choices are wild, mutant",
+        ],
+    );
+    replaced(
+        r#"choices = ["wild", "mutant"]"#,
+        r#"choices = ["wild"]"#,
+        &[
+            "10: [[\"wild\"]] action `strain` has 1 choice(s) | name at least two, as in `choices = [\"wild\", \"mutant\"]`",
+        ],
+    );
+    replaced(
+        r#"choices = ["wild", "mutant"]"#,
+        r#"choices = ["wild", "mutant", "wild", "a,b"]"#,
+        &[
+            "10: [wild] `choices` of action `strain` names `wild` twice | name it once",
+            "10: [a,b] \"a,b\" cannot be a choice of action `strain` | a name is not empty, does not begin or end with space, and has no commas, quotes or equal signs",
+        ],
+    );
+    replaced(
+        "[actions.strain]\n",
+        "[actions.strain]\nrange = [0, 1]\nstep = 1\n",
+        &[
+            "10: [[0, 1]] action `strain` has both `choices` and a `range` | choices have names and no numbers; remove `range` or `choices`",
+            "11: [1] action `strain` has both `choices` and a `step` | choices have names and no numbers; remove `step` or `choices`",
+        ],
+    );
+    replaced(
+        "range = [0, 90]",
+        "range = [0, 90]\nneutral = \"wild\"",
+        &["17: [wild] `neutral` of action `dose` must be a number, found \"wild\""],
+    );
+    replaced(
+        "[nodes.x]\n",
+        "[nodes.x]\nkernel = \"se(strain)\"\n",
+        &[
+            "3: [se(strain)] `kernel` of node `x`: `strain` is a choice, which has no numbers | write choice(strain), as in se(dose) * choice(strain)",
+        ],
+    );
+    replaced(
+        "[nodes.x]\n",
+        "[nodes.x]\nkernel = \"choice(cycles)\"\n",
+        &[
+            "3: [choice(cycles)] `kernel` of node `x`: `cycles` is a number, not a choice | write se(cycles) or another kernel of numbers",
+        ],
+    );
+    replaced(
+        "[nodes.x]\n",
+        "[nodes.x]\nformula = \"strain + cycles\"\n",
+        &[
+            "3: [strain] `formula` of node `x`: `strain` is a choice, whose values are names | `strain == 'wild'` is 1 where it is that one and 0 elsewhere",
+        ],
+    );
+    replaced(
+        "[nodes.x]\n",
+        "[nodes.x]\nchoices = [\"p\", \"q\"]\n",
+        &[
+            "3: [choices] node `x` has `choices`, but only actions can be one of several names | make it an action: a table `[actions.x]` with `choices`, listed under `actions` of the nodes that read it",
+        ],
+    );
+    let kernel = PROCESS.replacen("[nodes.x]\n", "[nodes.x]\nkernel = \"se\"\n", 1);
+    let problem = Problem::from_toml(&kernel).expect("a problem");
+    let kernel = problem.nodes()[0].kernel.as_ref().expect("a kernel");
+    assert_eq!(kernel.to_text(&["strain", "cycles"]), "se(cycles) * choice(strain)");
+}
+
+#[test]
+fn requirements() {
+    let with = |text: &str| PROCESS.replacen("\"dose + 2 * feed <= 120\"", &format!("{text:?}"), 1);
+    for (text, expected) in [
+        (
+            "dose + fed <= 120",
+            "[fed] `require` \"dose + fed <= 120\": unknown name `fed` | did you mean `feed`?",
+        ),
+        (
+            "dose + x <= 120",
+            "[x] `require` \"dose + x <= 120\": `x` is a node | requirements are between actions, whose values are chosen; a node's values follow",
+        ),
+        (
+            "strain <= 1",
+            "[strain] `require` \"strain <= 1\": `strain` is a choice | its values are names, which cannot be added; leave it out",
+        ),
+        (
+            "dose * feed <= 120",
+            "[dose * feed <= 120] `require` \"dose * feed <= 120\": it is not linear | add up actions, each times a number, as in \"2 * dose1 - dose2 <= 30\"",
+        ),
+        (
+            "max(dose, feed) <= 80",
+            "[max(dose, feed) <= 80] `require` \"max(dose, feed) <= 80\": it is not linear | add up actions, each times a number, as in \"2 * dose1 - dose2 <= 30\"",
+        ),
+        (
+            "dose + feed",
+            "[dose + feed] `require` \"dose + feed\": it compares nothing | write two sides, as in \"dose1 + dose2 <= 120\"",
+        ),
+        (
+            "2 <= 3",
+            "[2 <= 3] `require` \"2 <= 3\": it depends on no action | name actions, as in \"dose1 + dose2 <= 120\"",
+        ),
+        (
+            "feed + dose <= 5",
+            "[feed + dose <= 5] `require` \"feed + dose <= 5\": no values of the actions keep to it: they miss it by at least 5 | mend it, or widen the ranges",
+        ),
+        (
+            "feed + dose >= 20",
+            "[feed + dose >= 20] `require` \"feed + dose >= 20\": the neutral values break it by 10 | not acting must be possible: give the actions `neutral` values that keep to it",
+        ),
+        (
+            "feed >= dose + 60",
+            "[feed >= dose + 60] `require` \"feed >= dose + 60\": the neutral values break it by 50 | not acting must be possible: give the actions `neutral` values that keep to it",
+        ),
+    ] {
+        let found: Vec<String> =
+            complaints(&with(text)).iter().map(|line| line.trim_start_matches("21: ").to_owned()).collect();
+        assert_eq!(found, [expected], "{text}");
+    }
+    for text in ["dose + feed == 100", "dose + feed = 100", "10 <= dose <= 50"] {
+        let found = complaints(&with(text));
+        assert!(
+            found.len() == 1 && found[0].contains("only `<=` and `>=` can be required, once each"),
+            "{found:?}"
+        );
+    }
+    // Each can be kept to, all together cannot.
+    let both = PROCESS.replace("\"feed >= dose - 50\"", "\"dose >= 40\", \"feed >= 60\"");
+    let found = complaints(&both);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains("nothing keeps to all requirements together | remove or mend one of them"),
+        "{found:?}"
+    );
+}

@@ -1,0 +1,196 @@
+//! Steps, choices and requirements, kept by everything that proposes something.
+
+use std::sync::Arc;
+
+use mcbo_core::{
+    Aim, Cbo, Data, DataError, Eifn, ExpectedImprovement, Intervention, Mcbo, Observation, Problem, Random,
+    Strategy, Study, Ucb, check_done, check_intervention,
+};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+const PROCESS: &str = r#"
+maximize = "titer"
+[nodes.growth]
+actions = ["cycles", "strain", "feed"]
+noise = { gaussian = 0.05 }
+[nodes.heat]
+do = [24.0, 38.0]
+step = 0.5
+noise = { gaussian = 0.5 }
+[nodes.titer]
+parents = ["growth", "heat"]
+actions = ["dose"]
+[actions.cycles]
+range = [0, 12]
+step = 3
+[actions.strain]
+choices = ["wild", "mutant", "hybrid"]
+neutral = "mutant"
+[actions.feed]
+range = [0, 90]
+[actions.dose]
+range = [0, 90]
+[constraints]
+require = ["feed + dose <= 120", "feed >= 5 * cycles - 15"]
+[simulator]
+growth = "(strain == 'hybrid') * 0.8 - (cycles - 6)^2 / 36 + feed / 90 + normal(0, 0.05)"
+heat = "30 + normal(0, 0.5)"
+titer = "growth * (1 + dose / 90) - (heat - 33)^2 / 20 + normal(0, 0.05)"
+"#;
+
+fn process() -> Arc<Problem> {
+    Arc::new(Problem::from_toml(PROCESS).expect("a problem"))
+}
+
+fn run(problem: &Arc<Problem>, strategy: Arc<dyn Strategy>, rounds: usize) -> Study {
+    let mut study = Study::with_strategy(problem.clone(), strategy, 3).initial(6);
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    for _ in 0..rounds {
+        let trial = study.ask().expect("a suggestion").clone();
+        let done = &trial.suggestion.intervention;
+        check_intervention(problem, done).expect("it is allowed");
+        // As they are written, without a trace of rounding.
+        assert!([0.0, 3.0, 6.0, 9.0, 12.0].contains(&done.actions[0]), "{done:?}");
+        assert!([0.0, 1.0, 2.0].contains(&done.actions[1]), "{done:?}");
+        assert!(done.targets.iter().all(|(_, values)| (2.0 * values[0]).fract() == 0.0), "{done:?}");
+        assert!(done.actions[2] + done.actions[3] <= 120.0, "{done:?}");
+        let values = problem.simulator().expect("one").sample(problem, done, &mut rng);
+        study.tell(trial.number, values.into_iter().map(Some).collect()).expect("it is taken");
+    }
+    study
+}
+
+#[test]
+fn every_strategy_keeps_to_what_is_allowed() {
+    let problem = process();
+    let strategies: [Arc<dyn Strategy>; 8] = [
+        Arc::new(Mcbo::default()),
+        Arc::new(Mcbo::default().with_aim(Aim::Find)),
+        Arc::new(Mcbo::paper()),
+        Arc::new(Eifn::default()),
+        Arc::new(Cbo::default()),
+        Arc::new(Ucb::default()),
+        Arc::new(ExpectedImprovement::default()),
+        Arc::new(Random),
+    ];
+    for strategy in strategies {
+        let study = run(&problem, strategy.clone(), 12);
+        let memory = study.memory().clone();
+        let context = mcbo_core::Context {
+            problem: &problem,
+            data: study.data(),
+            pending: &[],
+            failed: &[],
+            memory: &memory,
+            given: &mcbo_core::Given::default(),
+        };
+        let advice = strategy.recommended(&context, &mut ChaCha8Rng::seed_from_u64(1)).expect("advice");
+        check_intervention(&problem, &advice).expect("it is allowed");
+    }
+}
+
+#[test]
+fn advice_and_certificates_keep_to_what_is_allowed() {
+    let problem = process();
+    let mut study = run(&problem, Arc::new(Mcbo::default()), 24);
+    let advice = study.recommend().expect("advice");
+    check_intervention(&problem, &advice.intervention).expect("it is allowed");
+    let certificate = study.certify(&advice, 2.0);
+    check_intervention(&problem, &certificate.optimistic).expect("it is allowed");
+    assert!(certificate.upper >= certificate.lower);
+    // Several at once are different.
+    let mut asked: Vec<Intervention> = Vec::new();
+    for _ in 0..4 {
+        let next = study.ask().expect("a suggestion").suggestion.intervention.clone();
+        assert!(!asked.iter().any(|other| other.is_close(&problem, &next)));
+        asked.push(next);
+    }
+}
+
+/// The same seed gives the same bits.
+#[test]
+fn suggestions_are_deterministic() {
+    let problem = process();
+    let [one, other] = [0, 1].map(|_| run(&problem, Arc::new(Mcbo::default()), 9));
+    assert_eq!(one.trials(), other.trials());
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+    let alone = threads.install(|| run(&problem, Arc::new(Mcbo::default()), 9));
+    assert_eq!(one.trials(), alone.trials());
+}
+
+#[test]
+fn what_lies_between_steps_is_data_but_cannot_be_put_under_way() {
+    let problem = process();
+    let between = Intervention { targets: vec![], actions: vec![4.0, 0.0, 50.0, 10.0] };
+    check_done(&problem, &between).expect("it may have been done");
+    let refused = check_intervention(&problem, &between).expect_err("it is not on the grid");
+    assert_eq!(
+        refused.to_string(),
+        "cycles is 4, but goes in steps of 3; hint: the values next to it are 3 and 6"
+    );
+    let mut data = Data::new();
+    let values = vec![Some(0.4), Some(30.0), Some(0.7)];
+    data.push(&problem, Observation { intervention: between.clone(), values }).expect("it is data");
+    assert_eq!(data.training_rows(&problem, 0, 0).next().map(|row| row.0), Some(vec![4.0, 0.0, 50.0]));
+    let mut study = Study::new(problem.clone(), 1);
+    assert!(study.enqueue(between).is_err());
+    let set = Intervention { targets: vec![(1, vec![30.3])], actions: vec![0.0, 1.0, 0.0, 0.0] };
+    assert!(matches!(
+        check_intervention(&problem, &set),
+        Err(DataError::OffGrid { below: 30.0, above: 30.5, .. })
+    ));
+    let too_much = Intervention { targets: vec![], actions: vec![0.0, 0.0, 70.0, 60.0] };
+    check_done(&problem, &too_much).expect("it may have been done");
+    let refused = check_intervention(&problem, &too_much).expect_err("it breaks what is required");
+    assert_eq!(
+        refused.to_string(),
+        "\"feed + dose <= 120\" is required, but is exceeded by 10; hint: change one of the actions it names"
+    );
+    let no_name = Intervention { targets: vec![], actions: vec![0.0, 3.0, 0.0, 0.0] };
+    assert_eq!(
+        check_done(&problem, &no_name).expect_err("there are three").to_string(),
+        "strain is 3, which is not one of its choices; hint: they are wild, mutant, hybrid"
+    );
+}
+
+#[test]
+fn random_and_the_design_use_all_that_is_allowed() {
+    let problem = process();
+    let mut seen = std::collections::BTreeSet::new();
+    for index in 0..400 {
+        let point = mcbo_core::design_point(&problem, index, 9);
+        check_intervention(&problem, &point).expect("it is allowed");
+        seen.insert((point.actions[0] as i64, point.actions[1] as i64));
+    }
+    assert_eq!(seen.len(), 15, "{seen:?}");
+}
+
+/// A choice whose best differs from what its neighbours by number would let expect, found with its name.
+#[test]
+fn the_best_choice_is_found() {
+    let text = r#"
+maximize = "y"
+[nodes.y]
+actions = ["kind", "a"]
+[actions.kind]
+choices = ["p", "q", "r", "s", "t"]
+[actions.a]
+range = [0, 1]
+step = 0.1
+[simulator]
+y = "(kind == 'r') * (1 - 4 * (a - 0.7)^2) + (kind == 'q') * 0.4 - (kind == 's') * 0.5 + 0.3 * a * (kind == 't') + normal(0, 0.05)"
+"#;
+    let problem = Arc::new(Problem::from_toml(text).expect("a problem"));
+    let mut study = Study::new(problem.clone(), 2);
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    for _ in 0..30 {
+        let trial = study.ask().expect("a suggestion").clone();
+        let values =
+            problem.simulator().expect("one").sample(&problem, &trial.suggestion.intervention, &mut rng);
+        study.tell(trial.number, values.into_iter().map(Some).collect()).expect("it is taken");
+    }
+    let advice = study.recommend().expect("advice");
+    assert_eq!(problem.actions()[0].choice(advice.intervention.actions[0]), Some("r"));
+    assert!((advice.intervention.actions[1] - 0.7).abs() < 0.11, "{:?}", advice.intervention);
+}

@@ -1,0 +1,96 @@
+"""Steps, choices and requirements."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import mcbo
+
+TEXT = """
+maximize = "y"
+[nodes.x]
+actions = ["strain", "cycles"]
+do = [0, 1]
+step = 0.25
+[nodes.y]
+parents = ["x"]
+actions = ["dose", "feed"]
+[actions.strain]
+choices = ["wild", "mutant"]
+neutral = "mutant"
+[actions.cycles]
+range = [0, 12]
+step = 3
+[actions.dose]
+range = [0, 90]
+[actions.feed]
+range = [0, 90]
+[constraints]
+require = ["dose + feed <= 120"]
+[simulator]
+x = "0.5 * (strain == 'wild') + cycles / 12 + normal(0, 0.1)"
+y = "x + dose / 90 + feed / 180 + normal(0, 0.1)"
+"""
+
+
+def problem() -> mcbo.Problem:
+    return mcbo.Problem.from_toml(TEXT)
+
+
+def test_a_problem_says_what_it_was_told() -> None:
+    shown = problem()
+    assert shown.actions["strain"] == mcbo.Action("strain", (0.0, 1.0), "mutant", None, ("wild", "mutant"))
+    assert shown.actions["cycles"].step == 3.0
+    assert shown.nodes["x"].step == 0.25
+    assert shown.require == ["dose + feed <= 120"]
+    assert mcbo.Problem.from_dict(shown.to_dict()) == shown
+    assert "wild, mutant" in shown._repr_html_() and "by 3" in shown._repr_html_()
+
+
+def test_names_go_in_and_come_out() -> None:
+    study = mcbo.create_study(problem(), seed=3)
+    study.optimize(lambda trial: study.problem.simulate(trial, seed=1), n_trials=8)
+    for trial in study.trials:
+        assert trial.actions["strain"] in ("wild", "mutant")
+        assert trial.actions["cycles"] in (0, 3, 6, 9, 12)
+        assert trial.actions["dose"] + trial.actions["feed"] <= 120
+    queued = study.enqueue({"strain": "wild", "cycles": 9})
+    assert queued.actions["strain"] == "wild"
+    assert study.predict({"strain": "wild"}).intervention.actions["strain"] == "wild"
+    assert study.best().actions["strain"] in ("wild", "mutant")
+
+
+def test_tables_have_names() -> None:
+    study = mcbo.create_study(problem(), seed=3)
+    rows = pd.DataFrame({"strain": ["wild", None], "cycles": [3.0, 4.5], "x": [0.7, 0.4], "y": [1.0, 0.8]})
+    study.add(rows)
+    table = study.trials_dataframe()
+    assert list(table["strain"]) == ["wild", "mutant"]
+    again = mcbo.create_study(problem(), seed=3)
+    again.add(table)
+    assert list(again.trials_dataframe()["strain"]) == ["wild", "mutant"]
+    assert len(study.predict(table[["strain", "cycles"]])) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"strain": "wold"}, "they are wild, mutant"),
+        ({"strain": 1}, "they are wild, mutant"),
+        ({"cycles": 4}, "goes in steps of 3"),
+        ({"dose": 80, "feed": 80}, "is required"),
+    ],
+)
+def test_what_is_not_allowed_is_refused(given: dict[str, object], words: str) -> None:
+    study = mcbo.create_study(problem(), seed=3)
+    with pytest.raises(mcbo.DataError, match=words):
+        study.enqueue(given)
+
+
+def test_bad_names_in_tables_are_refused() -> None:
+    study = mcbo.create_study(problem(), seed=3)
+    with pytest.raises(mcbo.DataError, match="they are wild, mutant"):
+        study.add(pd.DataFrame({"strain": ["wold"], "x": [0.7], "y": [1.0]}))
+    with pytest.raises(mcbo.DataError, match="they are wild, mutant"):
+        study.add([{"strain": "wold", "x": 0.7, "y": 1.0}])

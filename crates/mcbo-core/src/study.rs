@@ -559,8 +559,12 @@ impl Study {
     /// What the trials have cost that were made: those that are complete, and those that failed on the way. Rows from outside cost
     /// nothing here.
     pub fn spent(&self) -> f64 {
-        let made =
-            |trial: &&Trial| trial.state != TrialState::Pending && trial.suggestion.origin() != Origin::Added;
+        // What was taken out before anything came of it was not made.
+        let made = |trial: &&Trial| {
+            let over = matches!(trial.state, TrialState::Complete | TrialState::Failed);
+            let taken_out = trial.state == TrialState::Voided && trial.values.is_some();
+            (over || taken_out) && trial.suggestion.origin() != Origin::Added
+        };
         self.trials.iter().filter(made).map(|trial| self.problem.cost(trial.intervention())).sum()
     }
 

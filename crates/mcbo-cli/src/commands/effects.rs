@@ -118,7 +118,7 @@ fn write(
     writeln!(out, "{}", styled(BOLD, &format!("What is to blame for what is not known of {reward} there")))?;
     let mut table = Table::new([("node", Left), ("share", Right)]);
     for (node, share) in effects.unknown.iter().take(SHOWN) {
-        table.row([problem.nodes()[*node].name.clone(), format!("{:.0} %", 100.0 * share)]);
+        table.row([problem.nodes()[*node].name.clone(), format!("{:.1} %", 100.0 * share)]);
     }
     table.write(out, width)
 }

@@ -58,12 +58,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     std::fs::write(&arguments.out, &page).with_context(|| format!("{} cannot be written", arguments.out))?;
-    Console::new(arguments.storage.quiet).note(&format!(
-        "{}: one page about {}, {} kB",
-        arguments.out,
-        describe::argument(&arguments.study),
-        page.len() / 1000 + 1
-    ));
+    let name = describe::argument(&arguments.study);
+    Console::new(arguments.storage.quiet).note(&format!("{}: one page about {name}", arguments.out));
     Ok(ExitCode::SUCCESS)
 }
 

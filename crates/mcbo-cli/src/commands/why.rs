@@ -100,10 +100,9 @@ pub fn sentences(study: &Study, why: &Why) -> Vec<String> {
         Some((trial, apart)) if apart < SAME => {
             format!("Known of it: trial {trial} was much the same, so this one is a repetition.")
         }
-        Some((trial, apart)) => format!(
-            "Known of it: the most similar is trial {trial}, {:.0} % of a range away.",
-            (100.0 * apart).max(1.0)
-        ),
+        Some((trial, apart)) => {
+            format!("Known of it: the most similar is trial {trial}, {:.1} % of a range away.", 100.0 * apart)
+        }
     });
     let name = |node: usize| problem.nodes()[node].name.clone();
     let teaches: Vec<String> = why
@@ -111,7 +110,7 @@ pub fn sentences(study: &Study, why: &Why) -> Vec<String> {
         .iter()
         .filter(|(_, share)| *share >= 0.05)
         .take(3)
-        .map(|(node, share)| format!("{} ({:.0} %)", name(*node), 100.0 * share))
+        .map(|(node, share)| format!("{} {:.1} %", name(*node), 100.0 * share))
         .collect();
     said.push(match teaches.is_empty() {
         true => format!("Teaches: little; what makes {node} is known there."),

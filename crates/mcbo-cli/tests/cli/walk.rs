@@ -62,8 +62,8 @@ fn every_command_prints_what_the_page_says() {
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let calls = calls(&page);
     for command in [
-        "init", "new", "add", "ask", "tell", "status", "best", "predict", "correct", "log", "copy", "rename",
-        "delete", "plot", "export",
+        "init", "new", "add", "ask", "tell", "status", "best", "predict", "correct", "void", "doctor",
+        "report", "log", "copy", "rename", "delete", "plot", "export",
     ] {
         assert!(calls.iter().any(|(call, _)| call.starts_with(&format!("mcbo {command}"))), "{command}");
     }

@@ -10,6 +10,8 @@ use super::{FunctionDraws, LOWER_QUANTILE, Network, NoiseSamples, Plan, Workspac
 
 /// Places that something is looked at along its range.
 const PLACES: usize = 13;
+/// Values of an action that has only some, at most.
+const MOST_PLACES: usize = 40;
 /// Systems drawn as whole functions, and realisations of the noise in each.
 const SYSTEMS: usize = 48;
 const SAMPLES: usize = 8;
@@ -181,7 +183,16 @@ fn levers(problem: &Problem, about: &Intervention) -> Vec<(String, Vec<(f64, Int
     for (index, action) in problem.actions().iter().enumerate() {
         let neutral =
             (action.neutral < action.range[0] || action.neutral > action.range[1]).then_some(action.neutral);
-        let along = evenly(action.range).chain(neutral).map(|value| {
+        // Where only some values can be chosen, all of them; of very many, some.
+        let places: Vec<f64> = match action.grid {
+            Some(grid) => {
+                let all: Vec<f64> = grid.values().collect();
+                let every = all.len().div_ceil(MOST_PLACES);
+                all.into_iter().step_by(every).collect()
+            }
+            None => evenly(action.range).collect(),
+        };
+        let along = places.into_iter().chain(neutral).map(|value| {
             let mut doing = about.clone();
             doing.actions[index] = value;
             (value, doing)

@@ -107,11 +107,16 @@ impl Study {
     }
 
     /// Keeps the first values of a trial that was taken out.
-    pub(super) fn tell_voided(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<(), StudyError> {
+    pub(super) fn tell_voided(
+        &mut self,
+        number: usize,
+        mut values: Vec<Option<f64>>,
+    ) -> Result<(), StudyError> {
         let trial = self.trial(number)?;
         if trial.values.is_some() {
             return Err(StudyError::NotPending { number, state: trial.state });
         }
+        trial.suggestion.given.fill(&self.problem, &mut values)?;
         let observation = Observation { intervention: trial.intervention().clone(), values };
         self.trials[number - 1].values = Some(Data::checked(&self.problem, observation)?.values);
         self.voided.insert(number, TrialState::Complete);

@@ -1,7 +1,7 @@
 //! Trials that do not fit: what is said when they are told, and listed afterwards.
 //!
 //! Nothing here is refused and nothing is left out: who is warned decides. The rules are strict, as those of the model's own
-//! [`Suspicion`]s are, and how often they are wrong was measured: see `tests/oddities.rs`.
+//! [`Suspicion`]s are: `tests/oddities.rs` looks for false alarms.
 
 use super::{Origin, Study, StudyError, Trial, TrialState};
 use crate::network::{Forecast, MechanismKind, ModelWarning, Network, Suspicion, slot_name};

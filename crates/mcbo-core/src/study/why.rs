@@ -8,7 +8,7 @@ use crate::{Intervention, Problem};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Why {
-    /// What the model expects of its reward now: mean, lower and upper end.
+    /// What the model expected of its reward when it proposed it, else what it expects now: mean, lower and upper end.
     pub expected: Option<[f64; 3]>,
     /// What it hoped for when it was proposed, if what is not known turns out well.
     pub hope: Option<f64>,
@@ -31,11 +31,12 @@ impl Study {
     pub fn why(&self, network: &Network, number: usize) -> Result<Why, StudyError> {
         let (problem, trial) = (&*self.problem, self.trial(number)?);
         let doing = trial.intervention();
-        let expected = |doing: &Intervention| {
-            expected_reward(problem, &network.forecast(problem, doing, self.seed))
-                .filter(|bounds| bounds.iter().all(|value| value.is_finite()))
-        };
         let suggestion = &trial.suggestion;
+        let finite = |bounds: &[f64; 3]| bounds.iter().all(|value| value.is_finite());
+        let then = expected_reward(problem, &suggestion.predicted).filter(finite);
+        let expected = |doing: &Intervention| {
+            expected_reward(problem, &network.forecast(problem, doing, self.seed)).filter(finite)
+        };
         let counts = |other: &&Trial| other.number != number && other.state == TrialState::Complete;
         let measured = self.trials.iter().filter(counts);
         let distances = measured
@@ -43,7 +44,7 @@ impl Study {
         let nearest = distances.reduce(|best, next| if next.1 < best.1 { next } else { best });
         let best = self.best_trial().filter(|(best, _)| best.number != number);
         Ok(Why {
-            expected: expected(doing),
+            expected: then.or_else(|| expected(doing)),
             hope: suggestion.acquisition.filter(|_| suggestion.beta.is_some() && !suggestion.excursion),
             nearest,
             teaches: network.blame(problem, doing, self.seed),

@@ -80,7 +80,10 @@ fn json_has_what_scripts_rely_on() {
     let nitrogen = &mcbo(&["check", "nitrogen.toml", "--json"]).with_code(0).json()[0];
     assert_eq!(
         nitrogen["actions"][0],
-        json!({"name":"dose1","range":[0.0,90.0],"neutral":0.0,"nodes":["n1"]})
+        json!({
+            "name": "dose1", "range": [0.0, 90.0], "step": null, "choices": null, "neutral": 0.0, "unit": null, "cost": null,
+            "nodes": ["n1"]
+        })
     );
     assert_eq!((&nitrogen["max_interventions"], &nitrogen["choices"]), (&json!(2), &json!(3)));
 }

@@ -48,10 +48,11 @@ fn the_recommendation_is_the_same_wherever_it_is_shown() {
             assert!(text.contains(&line), "{line}\n{text}");
         }
 
-        // And in the picture.
+        // And in the picture, in the user's own sign.
         mcbo_in(at, &["plot", "s", "--out", "pictures"]).with_code(0);
         let svg = std::fs::read_to_string(at.join("pictures/history.svg")).unwrap();
-        let reward = ["mean", "lower", "upper"].map(|key| short(shown["reward"][key].as_f64().unwrap()));
+        let reward =
+            ["mean", "lower", "upper"].map(|key| short(shown["predicted"][node][key].as_f64().unwrap()));
         for (number, sign) in reward.iter().zip(["", "(", ""]) {
             assert!(svg.contains(&format!("{sign}{number}")), "{number}\n{svg}");
         }

@@ -109,8 +109,7 @@ fn studies_take_and_give_names() {
     let asked = json(&mcbo(&["ask", "s", "--json"]).with_code(0).stdout);
     is_allowed(&asked["intervention"]);
     let number = asked["trial"].to_string();
-    mcbo(&["tell", "s", &number, "growth=0.4", "heat=30.1", "titer=1.1"])
-        .with_code(if asked["intervention"]["values"]["heat"].is_null() { 0 } else { 2 });
+    mcbo(&["tell", "s", &number, "growth=0.4", "heat=30.1", "titer=1.1"]).with_code(0);
     let exported = mcbo(&["export", "s", "--format", "csv"]).with_code(0).stdout;
     assert!(exported.contains(",hybrid,0.6,10.0,80.0,"), "{exported}");
     let log = mcbo(&["log", "s"]).with_code(0).stdout;

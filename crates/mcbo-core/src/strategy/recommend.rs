@@ -161,36 +161,41 @@ fn advise(
     let found = found.into_iter().map(|found| (found.choice, found.intervention)).take(CANDIDATES);
     let observed = best_observed(problem, context.data, CANDIDATES).into_iter();
     let observed = observed.map(|intervention| (Choice::of(problem, &intervention), intervention));
-    let worth = |intervention: &Intervention| Worth {
-        missing: shortfall(&network.keeping(problem, intervention), false),
-        reward: criterion.worth(network.reward_draws(problem, intervention, seed)),
+    let known = known_for_sure(problem, context.data);
+    let worth = |intervention: &Intervention| {
+        let missing = shortfall(&network.keeping(problem, intervention), false);
+        match &known {
+            Some((reward, known)) if known == intervention => Worth { missing, sure: true, reward: *reward },
+            _ => {
+                let draws = network.reward_draws(problem, intervention, seed);
+                let sure =
+                    known.as_ref().is_none_or(|(reward, _)| Criterion::Lower.worth(draws.clone()) > *reward);
+                Worth { missing, sure, reward: criterion.worth(draws) }
+            }
+        }
     };
     let candidates: Vec<(Choice, Intervention)> = found.chain(observed).collect();
     let values: Vec<Worth> = candidates.par_iter().map(|(_, intervention)| worth(intervention)).collect();
     let mut candidates: Vec<(Worth, (Choice, Intervention))> = values.into_iter().zip(candidates).collect();
     // The sort is stable: of equals the first found stays first.
     candidates.sort_by(|a, b| a.0.compare(&b.0));
-    let better: Vec<(Worth, Intervention)> = candidates
+    // Where something is known for sure, what is surer of being better is looked for too.
+    let also = known.as_ref().map(|_| Criterion::Lower).filter(|lower| *lower != criterion);
+    let starts = candidates.iter().take(REFINED).flat_map(|(_, start)| {
+        [Some(criterion), also].into_iter().flatten().map(move |criterion| (criterion, start))
+    });
+    let starts: Vec<(Criterion, &(Choice, Intervention))> = starts.collect();
+    let better: Vec<(Worth, Intervention)> = starts
         .par_iter()
-        .take(REFINED)
-        .map(|(_, (choice, start))| {
+        .map(|(criterion, (choice, start))| {
             let guard = Guard::new(context, &network, false, limits::FIRST, seed);
-            let intervention = refined(problem, &network, guard, criterion, choice, start, seed);
+            let intervention = refined(problem, &network, guard, *criterion, choice, start, seed);
             (worth(&intervention), intervention)
         })
         .collect();
     let all = candidates.into_iter().map(|(value, (_, intervention))| (value, intervention)).chain(better);
     let best = all.reduce(|best, next| if next.0.compare(&best.0).is_lt() { next } else { best });
-    let mut intervention =
-        best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
-    if let Some((reward, known)) = known_for_sure(problem, context.data) {
-        let missing = |intervention: &Intervention| worth(intervention).missing;
-        let sure = quantile(&mut network.reward_draws(problem, &intervention, seed), LOWER_QUANTILE);
-        // Of many places that a model thinks better, the one it thinks best is the one it flatters most.
-        if sure.is_nan() || (sure <= reward && missing(&known) <= missing(&intervention)) {
-            intervention = known;
-        }
-    }
+    let intervention = best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
     let predicted = network.forecast(problem, &intervention, DRAWS);
     let undefined = network.undefined(problem, &intervention, &predicted);
     let limits = network.keeping(problem, &intervention);
@@ -207,9 +212,10 @@ fn advise(
     }
 }
 
-/// The best measured trial, if nothing on the way to the reward is noisy: what it gave once it gives again.
+/// The best measured trial with its reward, if nothing on the way to it is noisy: what it gave once it gives again.
 ///
-/// What was never tried has to be better than that by its lower bound.
+/// What was never tried has to be better than that by its lower bound: of many places that a model thinks better, the one it thinks
+/// best is the one it flatters most.
 fn known_for_sure(problem: &Problem, data: &Data) -> Option<(f64, Intervention)> {
     let (reward, ancestors) = (problem.reward(), problem.graph().ancestors(problem.reward()));
     let mut nodes = problem.nodes().iter().enumerate();
@@ -222,16 +228,19 @@ fn known_for_sure(problem: &Problem, data: &Data) -> Option<(f64, Intervention)>
     Some((measured, best))
 }
 
-/// What an intervention is worth: first that it keeps the limits, or how near it comes, then its reward.
+/// What an intervention is worth: first that it keeps the limits, or how near it comes, then whether it is surely no worse than what
+/// is known, then its reward.
 struct Worth {
     missing: f64,
+    sure: bool,
     reward: f64,
 }
 
 impl Worth {
     /// The better one is less.
     fn compare(&self, other: &Self) -> std::cmp::Ordering {
-        self.missing.total_cmp(&other.missing).then(other.reward.total_cmp(&self.reward))
+        let missing = self.missing.total_cmp(&other.missing);
+        missing.then(other.sure.cmp(&self.sure)).then(other.reward.total_cmp(&self.reward))
     }
 }
 

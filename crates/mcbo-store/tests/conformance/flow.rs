@@ -295,7 +295,6 @@ pub fn corrections(url: &str) {
         (1, vec![("growth", vec![f64::NAN])]),
         (1, vec![("growth", vec![1.0, 2.0])]),
         (1, vec![("nothing", vec![1.0])]),
-        (1, vec![("moisture", vec![99.0])]),
         (1, vec![("growth", vec![1.0]), ("growth", vec![1.0])]),
         (1, vec![]),
     ] {

@@ -362,3 +362,45 @@ fn predictions_agree_with_the_recommendation() {
     let refused = predict(Intervention { targets: vec![], actions: vec![] });
     assert!(matches!(refused, Err(StudyError::Data(DataError::WrongLength { .. }))), "{refused:?}");
 }
+
+/// One node without noise, measured at some actions.
+fn measured(value: impl Fn(f64) -> f64, actions: &[f64]) -> (Problem, Data) {
+    let problem = Problem::builder("exact")
+        .action("a", [0.0, 1.0])
+        .node("y", |n| n.actions(["a"]).noise(Noise::None))
+        .maximize("y")
+        .build()
+        .unwrap();
+    let mut data = Data::new();
+    for &a in actions {
+        let mut intervention = problem.neutral_intervention();
+        intervention.actions[0] = a;
+        data.push(&problem, Observation { intervention, values: vec![Some(value(a))] }).unwrap();
+    }
+    (problem, data)
+}
+
+/// Without noise the best measured trial gives again what it gave. A kink that no smooth form follows does not lead away from it; the
+/// top of a parabola between the trials is sure enough to be better than all of them.
+#[test]
+fn what_was_measured_without_noise_is_left_for_something_surer_only() {
+    let advice = |problem: &Problem, data: &Data, seed: u64| {
+        let memory = Memory::default();
+        let context = context(problem, data, &memory);
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        Mcbo::default().recommend(&context, Criterion::Mean, rng).unwrap().intervention.actions[0]
+    };
+    let peak = |a: f64| -(a - 0.42).abs().sqrt();
+    let actions: Vec<f64> = (0..12).map(|k| k as f64 / 11.0).chain([0.4, 0.41, 0.419, 0.43, 0.45]).collect();
+    let (problem, data) = measured(peak, &actions);
+    for seed in 0..5 {
+        let a = advice(&problem, &data, seed);
+        assert!(peak(a) >= peak(0.419) - 1e-12, "{a}");
+    }
+    let parabola = |a: f64| -(a - 0.37).powi(2);
+    let (problem, data) = measured(parabola, &[0.0, 0.25, 0.5, 0.75, 1.0, 0.1, 0.6]);
+    for seed in 0..5 {
+        let a = advice(&problem, &data, seed);
+        assert!((a - 0.37).abs() < 0.02, "{a}");
+    }
+}

@@ -331,3 +331,25 @@ fn what_costs_less_is_tried_more() {
     let (with, without) = (dear(true), dear(false));
     assert!(with <= 3 && without >= 7, "{with} against {without}");
 }
+
+/// Where a context is given and nothing is decided, nothing is left to be uncertain about but the reward.
+#[test]
+fn certificates_hold_where_nothing_is_decided() {
+    let problem = Problem::builder("switch")
+        .action_with_neutral("a", [1.0, 2.0], 0.0)
+        .node("quality", |n| n.context())
+        .node("y", |n| n.parents(["quality"]).actions(["a"]).noise(Noise::Gaussian(0.1)))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    let mut study = Study::new(problem, 1);
+    for (a, quality) in [(0.0, 0.1), (1.5, 0.3), (2.0, 0.7), (0.0, 0.9)] {
+        let values = vec![Some(quality), Some(quality - a)];
+        study.add(Observation { intervention: doing(a), values }).expect("a row");
+    }
+    let given = Given::new(study.problem(), [("quality", vec![0.5])]).expect("a context");
+    let advice = study.recommend_given(Criterion::Mean, &given).expect("a recommendation");
+    assert_eq!(advice.intervention, study.problem().neutral_intervention());
+    let certificate = study.certify(&advice, 2.0);
+    assert!(certificate.gap().is_finite() && certificate.lower <= certificate.upper, "{certificate:?}");
+}

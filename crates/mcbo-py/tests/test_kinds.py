@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import mcbo
 import pandas as pd
 import pytest
-
-import mcbo
 
 TEXT = """
 maximize = "y"
@@ -45,7 +44,8 @@ def test_a_problem_says_what_it_was_told() -> None:
     assert shown.nodes["x"].step == 0.25
     assert shown.require == ["dose + feed <= 120"]
     assert mcbo.Problem.from_dict(shown.to_dict()) == shown
-    assert "wild, mutant" in shown._repr_html_() and "by 3" in shown._repr_html_()
+    assert "wild, mutant" in shown._repr_html_()
+    assert "by 3" in shown._repr_html_()
 
 
 def test_names_go_in_and_come_out() -> None:

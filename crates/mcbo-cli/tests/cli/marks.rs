@@ -138,7 +138,7 @@ fn runs_draw_contexts_first_and_keep_to_a_budget() {
         let Value::Number(given) = &trial["given"]["quality"] else { panic!("{trial}") };
         assert_eq!(&trial["values"]["quality"].as_f64(), &given.as_f64());
     }
-    let refused = mcbo_in(at, &["run", "p.toml", "--budget", "-3"]).with_code(2);
+    let refused = mcbo_in(at, &["run", "p.toml", "--budget=-3"]).with_code(2);
     assert!(refused.stderr.contains("--budget"), "{}", refused.stderr);
     std::fs::write(at.join("free.toml"), PROBLEM.replace("cost = { fixed = 2, per_unit = 1 }\n", ""))
         .unwrap();

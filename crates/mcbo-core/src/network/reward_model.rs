@@ -156,7 +156,7 @@ fn fit_set(
     let reward = problem.reward();
     let failed = |source| FitError { node: problem.nodes()[reward].name.clone(), source };
     let space = DecisionSpace::of_targets(problem, set.to_vec());
-    let inputs: Vec<Affine> = space.variables().iter().map(|variable| scaling_of(variable)).collect();
+    let inputs: Vec<Affine> = space.variables().iter().map(scaling_of).collect();
     let mut rows = Rows::new(inputs.len());
     for (trial, value) in data.rewards(problem) {
         let intervention = &data.observations()[trial].intervention;

@@ -186,7 +186,7 @@ fn exchanged(coarse: &dyn Acquisition, starts: Vec<Scored>, evaluations: usize) 
 }
 
 /// Allowed points that differ from one in a single value, or in two that a requirement couples: one up, the other down.
-fn exchanges(space: &DecisionSpace, point: &[f64]) -> Vec<Vec<f64>> {
+pub(crate) fn exchanges(space: &DecisionSpace, point: &[f64]) -> Vec<Vec<f64>> {
     let variables = space.variables();
     let place = |k: usize, grid: crate::Grid| grid.nearest(variables[k].value(point[k]));
     let mut found: Vec<Vec<f64>> = Vec::new();

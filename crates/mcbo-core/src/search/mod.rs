@@ -12,6 +12,7 @@ use crate::{Choice, DecisionSpace, Intervention, Problem};
 pub use climb::Stages;
 
 pub(crate) use climb::{Scored, climb};
+pub(crate) use lattice::exchanges;
 
 use climb::{ascend, by_value, raw_points, score, spread_out};
 

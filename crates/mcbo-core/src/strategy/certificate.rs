@@ -179,7 +179,8 @@ fn corners(free: usize, seed: u64) -> impl Iterator<Item = Vec<f64>> {
         (false, _) => sobol(corner as u32, k as u32, seed).round(),
     };
     let corner = move |corner: usize| (0..free).map(|k| 2.0 * sign(corner, k) - 1.0).collect();
-    (0..count).map(corner).chain([vec![0.0; free]])
+    // Where nothing is free there is one corner, which is the middle.
+    (0..count).map(corner).chain((free > 0).then(|| vec![0.0; free]))
 }
 
 /// The realisations that every bound is averaged over.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::decision::DecisionSpace;
 use crate::network::{FunctionDraws, Network, Plan};
 use crate::quasi::{normal_quantile, sobol};
-use crate::search::Candidate;
+use crate::search::{Candidate, exchanges};
 use crate::{Choice, Intervention, Problem};
 
 use super::limits::{keeping_ones, shortfall};
@@ -238,7 +238,12 @@ fn candidates(
         let across = |i: usize| (0..dim).map(|k| sobol(i as u32, k as u32, seed)).collect();
         let mut points: Vec<Vec<f64>> = (0..count).map(across).collect();
         for (which, at) in known.iter().enumerate() {
-            if dim == 0 || Choice::of(problem, at) != choice {
+            // On a grid a free action is often just neutral.
+            let own = match plan.space.is_box() {
+                true => Choice::of(problem, at) == choice,
+                false => choice.includes(problem, at),
+            };
+            if dim == 0 || !own {
                 continue;
             }
             let center = plan.space.point(at);
@@ -247,6 +252,10 @@ fn candidates(
                 let offset = |k: usize| scale * normal_quantile(sobol(i, (which * dim + k) as u32, seed));
                 (0..dim).map(|k| (center[k] + offset(k)).clamp(0.0, 1.0)).collect()
             }));
+            // Another choice where everything else is good is what decided values all over rarely are.
+            if !plan.space.is_box() {
+                points.extend(exchanges(&plan.space, &center));
+            }
         }
         if !plan.space.is_box() {
             // Of points that come to lie on the same values one is enough.

@@ -7,7 +7,7 @@ use crate::acquisition::CredibleReward;
 use crate::network::{Forecast, Keeping, LOWER_QUANTILE, ModelSettings, Network, expected_reward, quantile};
 use crate::optimism::Optimism;
 use crate::search::{Scored, SearchSettings, Stages, climb};
-use crate::{Choice, Given, Intervention, Problem};
+use crate::{Choice, Data, Given, Intervention, Noise, Problem};
 
 use super::limits::{self, Guard, shortfall};
 use super::{Context, Luck, Mcbo, Memory, SuggestError, Warning, best_observed, not_given};
@@ -181,7 +181,16 @@ fn advise(
         .collect();
     let all = candidates.into_iter().map(|(value, (_, intervention))| (value, intervention)).chain(better);
     let best = all.reduce(|best, next| if next.0.compare(&best.0).is_lt() { next } else { best });
-    let intervention = best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
+    let mut intervention =
+        best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
+    if let Some((reward, known)) = known_for_sure(problem, context.data) {
+        let missing = |intervention: &Intervention| worth(intervention).missing;
+        let sure = quantile(&mut network.reward_draws(problem, &intervention, seed), LOWER_QUANTILE);
+        // Of many places that a model thinks better, the one it thinks best is the one it flatters most.
+        if sure.is_nan() || (sure <= reward && missing(&known) <= missing(&intervention)) {
+            intervention = known;
+        }
+    }
     let predicted = network.forecast(problem, &intervention, DRAWS);
     let undefined = network.undefined(problem, &intervention, &predicted);
     let limits = network.keeping(problem, &intervention);
@@ -196,6 +205,21 @@ fn advise(
         limits,
         network,
     }
+}
+
+/// The best measured trial, if nothing on the way to the reward is noisy: what it gave once it gives again.
+///
+/// What was never tried has to be better than that by its lower bound.
+fn known_for_sure(problem: &Problem, data: &Data) -> Option<(f64, Intervention)> {
+    let (reward, ancestors) = (problem.reward(), problem.graph().ancestors(problem.reward()));
+    let mut nodes = problem.nodes().iter().enumerate();
+    if nodes.any(|(node, declared)| (ancestors[node] || node == reward) && declared.noise != Noise::None) {
+        return None;
+    }
+    let best = best_observed(problem, data, 1).pop()?;
+    let of_best = |(trial, _): &(usize, f64)| data.observations()[*trial].intervention == best;
+    let measured = data.rewards(problem).filter(of_best).map(|(_, reward)| reward).reduce(f64::max)?;
+    Some((measured, best))
 }
 
 /// What an intervention is worth: first that it keeps the limits, or how near it comes, then its reward.

@@ -79,7 +79,11 @@ impl Slices {
         for s in 0..POINTS {
             let start = inputs.len();
             inputs.extend_from_slice(&self.held);
-            inputs[start + input] = place(s);
+            inputs[start + input] = match self.names[input].len() {
+                0 => place(s),
+                // Between two names there is none.
+                names => place(s).round().clamp(0.0, (names - 1) as f64),
+            };
         }
         let found = network.predict(problem, node, &inputs, POINTS);
         let point = |(s, &(mean, deviation)): (usize, &(f64, f64))| [place(s), mean, deviation];

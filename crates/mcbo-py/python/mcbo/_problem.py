@@ -179,7 +179,9 @@ class Problem:
             "name": self.name,
             "maximize" if self.maximize else "minimize": self.reward,
             "aim": None if self.aim == "earn" else self.aim,
-            "nodes": {fields["name"]: {**_fields(fields), **marks.get(fields["name"], {})} for fields in self._raw.nodes()},
+            "nodes": {
+                fields["name"]: {**_fields(fields), **marks.get(fields["name"], {})} for fields in self._raw.nodes()
+            },
             "actions": {action.name: _action_fields(action) for action in self.actions.values()},
             "constraints": self._raw.constraints(),
             "simulator": simulator and {name: _single(formulas) for name, formulas in simulator.items()},

@@ -150,7 +150,8 @@ def floats(given: Any, name: str) -> NDArray[np.float64]:
 def frame(trials: Sequence[Trial], problem: _mcbo.Problem) -> pd.DataFrame:
     """The trials as a data frame: a row each, a column per action, set node and node.
 
-    What was done stands there. Where that is something else than what was suggested, ``#suggested(name)`` has the latter.
+    What was done stands there. Where that is something else than what was suggested, ``#suggested(name)`` has the
+    latter.
     """
     try:
         import pandas as pd
@@ -173,7 +174,9 @@ def frame(trials: Sequence[Trial], problem: _mcbo.Problem) -> pd.DataFrame:
     names = ["number", "state", "strategy", *actions, *settable, *problem.slots, *BOOKKEEPING[3:], *beside]
     table = pd.DataFrame(rows, columns=names)
     named = choices(problem)
-    numbers = [name for name in [*actions, *settable, *problem.slots, "reward", "seconds", *beside] if name not in named]
+    numbers = [
+        name for name in [*actions, *settable, *problem.slots, "reward", "seconds", *beside] if name not in named
+    ]
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 

@@ -2,7 +2,7 @@
 
 use mcbo_gp::{Form, Kernel, Leaf, Shape};
 
-use super::{LINE_PRIOR, NULL_PRIOR, candidates};
+use super::{LINE_PRIOR, MOST_SCALING, NULL_PRIOR, SCALING_PRIOR, candidates};
 
 /// Plausibility, relative to each of the other forms, of one in which no choice matters though numbers do.
 const INDIFFERENT_PRIOR: f64 = 0.2;
@@ -39,7 +39,7 @@ impl Inputs {
     /// With choices: a level for each added to what the numbers do, a curve or surface for each, or both. How much the choices have in
     /// common is learned along with them, from nothing to all.
     pub fn forms(&self) -> Vec<Form> {
-        use Shape::{Choice, Linear, Matern52, SquaredExponential as Se};
+        use Shape::{Choice, Linear, Matern52, Proportional, SquaredExponential as Se};
         if self.named.is_empty() {
             return candidates(self.parents, self.actions);
         }
@@ -67,6 +67,24 @@ impl Inputs {
             form(vec![vec![all(Se), each.clone()]], 1.0),
             form(with_levels(vec![vec![all(Se), each.clone()]]), 1.0),
         ]);
+        // What a choice does may be in proportion to a parent, or scale with it, as what numbers do.
+        let decided = numbers.iter().copied().filter(|k| *k >= self.parents);
+        let decided = Leaf::of(Se, decided);
+        let curve = (!decided.seen(0).is_empty()).then_some(decided);
+        let response: Vec<Leaf> = curve.into_iter().chain([each.clone()]).collect();
+        let times = |factor: Leaf| -> Vec<Leaf> { response.iter().cloned().chain([factor]).collect() };
+        if self.parents > 0 {
+            let line = Leaf::of(Linear, 0..self.parents);
+            forms.push(form(vec![response.clone(), times(line.clone())], 1.0));
+            forms.push(form(vec![vec![line], response.clone()], 1.0));
+        }
+        if (1..=MOST_SCALING).contains(&self.parents) {
+            for k in 0..self.parents {
+                let amount = Leaf::of(Proportional, [k]);
+                let scaled = vec![vec![amount.clone()], times(amount)];
+                forms.push(form(scaled, SCALING_PRIOR / self.parents as f64));
+            }
+        }
         if numbers.len() > 1 {
             let curves = || numbers.iter().map(|&k| vec![Leaf::of(Se, [k])]);
             forms.push(form(with_levels(curves().collect()), 1.0));

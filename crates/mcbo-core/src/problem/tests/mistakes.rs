@@ -77,13 +77,15 @@ fn keys() {
     replaced(
         "neutral",
         "zero",
-        &["18: [zero] unknown key `zero` in action `a1` | known here: range, neutral, unit, cost"],
+        &[
+            "18: [zero] unknown key `zero` in action `a1` | known here: range, neutral, step, choices, unit, cost",
+        ],
     );
     replaced(
         "max_interventions",
         "limit",
         &[
-            "21: [limit] unknown key `limit` in `constraints` | known here: max_interventions, sets, possibly_optimal",
+            "21: [limit] unknown key `limit` in `constraints` | known here: max_interventions, sets, possibly_optimal, require",
         ],
     );
     replaced(

@@ -134,6 +134,9 @@ fn object(problem: &Problem, happening: &Happening) -> Value {
             "trial": trial, "reason": reason,
             "values": values.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
         }),
+        Deed::Voided { trials, reason } | Deed::Restored { trials, reason } => {
+            json!({ "trials": trials, "reason": reason })
+        }
         Deed::Failed { trial, reason } => json!({ "trial": trial, "reason": reason }),
         Deed::Added { trials } => json!({ "trials": [trials.start(), trials.end()] }),
         _ => json!({}),

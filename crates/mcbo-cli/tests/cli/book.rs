@@ -477,5 +477,7 @@ fn a_slip_is_said_when_it_is_told_and_listed_afterwards() {
     let listed = status["suspicions"].as_array().unwrap();
     assert!(listed.iter().any(|odd| odd["trials"] == serde_json::json!([15])), "{status}");
     mcbo_in(at, &["correct", "lab", &number, &format!("x={}", 2.0 * a)]).with_code(0);
-    assert_eq!(object(at, &["status", "lab", "--json"])["suspicions"], serde_json::json!([]));
+    let status = object(at, &["status", "lab", "--json"]);
+    let listed = status["suspicions"].as_array().unwrap();
+    assert!(!listed.iter().any(|odd| odd["trials"] == serde_json::json!([15])), "{status}");
 }

@@ -187,7 +187,7 @@ fn levers(problem: &Problem, about: &Intervention) -> Vec<(String, Vec<(f64, Int
         let places: Vec<f64> = match action.grid {
             Some(grid) => {
                 let all: Vec<f64> = grid.values().collect();
-                let every = all.len().div_ceil(MOST_PLACES);
+                let every = all.len().div_ceil(MOST_PLACES).max(1);
                 all.into_iter().step_by(every).collect()
             }
             None => evenly(action.range).collect(),

@@ -193,7 +193,10 @@ impl Mcbo {
         let rewards: Vec<Vec<f64>> = finalists.iter().map(|at| again.rewards(at)).collect();
         let of_tried = &rewards[1..=tried.len()];
         let best = &of_tried[largest(of_tried.iter().map(|rewards| mean(rewards)))?];
-        let worth = |place: usize| match context.is_taken(&finalists[place]) {
+        // What comes no nearer to breaking a limit than what it takes the place of.
+        let missing: Vec<f64> =
+            finalists.iter().map(|at| shortfall(&network.keeping(problem, at), true)).collect();
+        let worth = |place: usize| match missing[place] > missing[0] || context.is_taken(&finalists[place]) {
             true => f64::NAN,
             false => again.worth(&rewards[place], best),
         };

@@ -178,8 +178,10 @@ impl Drawn {
             let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
             let mut name: String = given.trim().chars().map(plain).collect();
             let fits = |name: &str| {
-                let text = format!("maximize = \"{name}\"\n[nodes.{name}]\ndo = [0, 1]\n");
-                Problem::from_toml(&text).is_ok()
+                let text = format!(
+                    "maximize = \"out\"\n[nodes.{name}]\ndo = [0, 1]\n[nodes.out]\nparents = [\"{name}\"]\n"
+                );
+                name == "out" || Problem::from_toml(&text).is_ok()
             };
             if !fits(&name) {
                 name = format!("n_{name}");
@@ -446,7 +448,7 @@ mod tests {
     fn what_is_written_is_a_problem() {
         for text in [
             "digraph { sugar -> mash -> taste; hops -> taste }",
-            "dag { \"soil water\" [exposure] -> log -> \"2nd cut\" \"soil water\" -> \"soil_water\" -> \"2nd cut\" }",
+            "dag { \"soil water\" [exposure] \"soil water\" -> log -> \"2nd cut\" \"soil water\" -> \"soil_water\" -> \"2nd cut\" }",
             "dag { A [exposure] Y [outcome] Z A -> Y Y -> Z A <-> Y }",
             "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]",
         ] {

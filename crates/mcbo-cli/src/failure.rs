@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use mcbo_core::{Diagnostic, ProblemErrors, StudyError};
+use mcbo_core::{DataError, Diagnostic, ProblemErrors, StudyError};
 use mcbo_store::{RowFault, StoreError};
 
 use crate::console;
@@ -84,6 +84,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     let bad_input = error.is::<BadInput>()
         || error.is::<BadFile>()
         || error.is::<RowFault>()
+        || error.is::<DataError>()
         || error.downcast_ref::<StudyError>().is_some_and(is_refused)
         || error.downcast_ref::<StoreError>().is_some_and(is_bad_input);
     if bad_input { ExitCode::BAD_INPUT } else { ExitCode::FAILURE }

@@ -398,7 +398,7 @@ fn what_was_measured_without_noise_is_left_for_something_surer_only() {
         assert!(peak(a) >= peak(0.419) - 1e-12, "{a}");
     }
     let parabola = |a: f64| -(a - 0.37).powi(2);
-    let (problem, data) = measured(parabola, &[0.0, 0.25, 0.5, 0.75, 1.0, 0.1, 0.6]);
+    let (problem, data) = measured(parabola, &[0.0, 0.1, 0.2, 0.3, 0.42, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]);
     for seed in 0..5 {
         let a = advice(&problem, &data, seed);
         assert!((a - 0.37).abs() < 0.02, "{a}");

@@ -209,7 +209,7 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, console: &
     } else if !arguments.json {
         let measured = describe::count(study.data().len().saturating_sub(before), "trial");
         console.note(&format!("\n{measured} measured in {:.1} s.", began.elapsed().as_secs_f64()));
-        if problem_costs(study) {
+        if study.problem().has_costs() {
             console.note(&format!("Spent: {}.", number::plain(study.spent())));
         }
         if let Ok(End::Spent(left)) = &end {
@@ -283,11 +283,6 @@ fn gave_up(trial: usize, failure: Option<&MeasureError>) -> anyhow::Error {
     anyhow!(text)
 }
 
-/// Whether the trials of a study cost something.
-fn problem_costs(study: &Study) -> bool {
-    study.problem().has_costs()
-}
-
 /// The last line of `--json`.
 fn summary(
     study: &Study,
@@ -297,12 +292,11 @@ fn summary(
 ) -> serde_json::Value {
     let problem = study.problem();
     let nodes = recommendation.map(|r| json::nodes(&r.network.summaries(problem)));
-    json!({
+    let mut summary = json!({
         "recommendation": recommendation.map(|r| json::recommendation(problem, r)),
         "best": json::best(problem, study.best_trial(), recommendation),
         "certificate": certificate.map(|certificate| json::certificate(problem, certificate)),
         "nodes": nodes.unwrap_or_else(|| json!([])),
-        "spent": problem_costs(study).then(|| study.spent()),
         "end": match end {
             Ok(End::Done) => "done",
             Ok(End::Close(_)) => "gap",
@@ -310,5 +304,9 @@ fn summary(
             Ok(End::Interrupted) => "interrupted",
             Ok(End::GaveUp(_)) | Err(_) => "failed",
         },
-    })
+    });
+    if problem.has_costs() {
+        summary["spent"] = study.spent().into();
+    }
+    summary
 }

@@ -9,13 +9,13 @@ use crate::{mcbo_in, with_file};
 fn tables_are_added_whole_or_not_at_all() {
     let directory = lab();
     let at = directory.path();
-    let bad = "a,x,leaf[0],leaf[1],do(z),y\n0.5,1,2,3,,4\n2,1,2,3,,4\n0.1,abc,2,3,,4\n0.2,1,2,3,11,4\n0.3,1,2,3\n0.4,,,,5,nan\n";
+    let bad = "a,x,leaf[0],leaf[1],do(z),y\n0.5,1,2,3,,4\ninf,1,2,3,,4\n0.1,abc,2,3,,4\n0.2,1,2,3,-inf,4\n0.3,1,2,3\n0.4,,,,5,nan\n";
     std::fs::write(at.join("t.csv"), bad).unwrap();
     let done = mcbo_in(at, &["add", "lab", "--csv", "t.csv"]).with_code(2);
     let lines = [
-        "t.csv:3: a is 2",
+        "t.csv:3: a is inf",
         "t.csv:4: x is \"abc\"",
-        "t.csv:5: z is 11",
+        "t.csv:5: z is -inf",
         "t.csv:6: 4 cells",
         "t.csv:7: y is NaN",
     ];

@@ -11,7 +11,7 @@ use crate::{Intervention, Problem};
 /// Rows of a node from which one of them can be told from the rest.
 const ROWS: usize = 10;
 /// Robust deviations that it must be off by, and deviations by its own prediction.
-const ROBUST: f64 = 8.0;
+const ROBUST: f64 = 6.0;
 const OWN: f64 = 3.0;
 /// The median of the sizes of what is normal, in deviations.
 const MEDIAN: f64 = 0.6745;

@@ -11,7 +11,7 @@ fn units() {
         "actions = [\"a1\"]",
         "actions = [\"a1\"]\nunit = ' '",
         &[
-            "11: [' '] `unit` of node `n1` is empty | write what its values are counted in, as in `unit = \"g/l\"`, or leave it out",
+            "11: [ ] `unit` of node `n1` is empty | write what its values are counted in, as in `unit = \"g/l\"`, or leave it out",
         ],
     );
     replaced("neutral", "unit = 3\nneutral", &["18: [3] `unit` of action `a1` must be a string, found 3"]);
@@ -23,6 +23,7 @@ fn contexts() {
         "parents = [\"soil\"]",
         "context = true\nparents = [\"soil\"]",
         &[
+            "9: [true] node `n1` is a context and has a `do` range | what can be set is decided, not known beforehand; remove one of the two",
             "11: [a1] node `n1` is a context, but reads the action `a1` | a context is known before anything is decided: it reads other contexts only; remove one of the two",
         ],
     );
@@ -103,12 +104,14 @@ fn limits() {
         "noise = 'none'\nlimit = { below = 6 }",
         &[&format!("7: [{{ below = 6 }}] {}", unmoved("it is a constant"))],
     );
-    replaced(
-        "max_interventions = 2",
-        "possibly_optimal = true\n[nodes.n1.limit]\nbelow = 9",
-        &[
-            "21: [true] `possibly_optimal` cannot be combined with `limit` | the sets it leaves out can be the best ones of those that are allowed; remove one of the two",
-        ],
+    let both = super::NITROGEN.replace("max_interventions = 2", "possibly_optimal = true");
+    let both =
+        both.replace("sets = [[], [\"n1\"]]", "").replace("do = [0.0", "limit = { below = 9 }\ndo = [0.0");
+    assert_eq!(
+        super::complaints(&both),
+        [
+            "22: [true] `possibly_optimal` cannot be combined with `limit` | the sets it leaves out can be the best ones of those that are allowed; remove one of the two",
+        ]
     );
 }
 
@@ -135,15 +138,15 @@ fn costs() {
         ],
     );
     replaced(
-        "actions = [\"a1\"]",
-        "actions = [\"a1\"]\ncost = { fixed = 2 }",
+        "do = [0.0, 10.0]",
+        "cost = { fixed = 2 }",
         &[
             "11: [{ fixed = 2 }] node `n1` has a `cost`, but cannot be set | add `do = [LOW, HIGH]` to node `n1`, or give the cost to an action",
         ],
     );
     replaced(
-        "actions = [\"a1\"]",
-        "actions = [\"a1\"]\ndo = [0, 9]\ncost = { per_unit = 2 }",
+        "do = [0.0, 10.0]",
+        "do = [0, 9]\ncost = { per_unit = 2 }",
         &[
             "12: [{ per_unit = 2 }] the cost of setting node `n1` is per unit, but a node has no neutral value to count from | write `cost = { fixed = COST }`",
         ],

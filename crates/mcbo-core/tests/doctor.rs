@@ -83,7 +83,8 @@ fn a_wrong_formula_is_refuted() {
 #[test]
 fn noise_that_grows_with_an_input_is_named() {
     let uneven = |doubt: &Doubt| doubt.about() == ("uneven-noise", "z", Some("b"));
-    assert!(count(&problem(true, None), 1.5, uneven) >= 4);
+    let named = count(&problem(true, None), 1.5, uneven);
+    assert!(named >= 4, "{named}");
 }
 
 #[test]

@@ -22,8 +22,8 @@ const ARROW_ODDS: f64 = 12.0;
 const IDLE_ODDS: f64 = 60.0;
 /// How many times more probable they must be if a formula is wrong.
 const FORMULA_ODDS: f64 = 100.0;
-/// Standard errors of a rank correlation of sizes of misses with an input: by chance one input of a thousand has more.
-const UNEVEN_ERRORS: f64 = 3.3;
+/// Standard errors of a rank correlation of sizes of misses with an input: by chance one input of 370 has more.
+const UNEVEN_ERRORS: f64 = 3.0;
 
 /// Something that the data say against the graph or a formula.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -16,7 +16,7 @@ const OWN: f64 = 3.0;
 /// The median of the sizes of what is normal, in deviations.
 const MEDIAN: f64 = 0.6745;
 /// Deviations by which an outcome surprises, of what was expected when it was proposed.
-const SURPRISE: f64 = 4.5;
+const SURPRISE: f64 = 4.0;
 /// Trials in a row that all miss to one side by more than so many deviations.
 const MISSES: usize = 8;
 const MISSED: f64 = 1.0;

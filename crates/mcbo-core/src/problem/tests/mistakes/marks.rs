@@ -142,6 +142,7 @@ fn costs() {
         "cost = { fixed = 2 }",
         &[
             "11: [{ fixed = 2 }] node `n1` has a `cost`, but cannot be set | add `do = [LOW, HIGH]` to node `n1`, or give the cost to an action",
+            "22: [n1] `sets` names node `n1`, which cannot be set | add `do = [LOW, HIGH]` to node `n1`",
         ],
     );
     replaced(

@@ -10,6 +10,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+/// A value that one arrow alone passes on: from a node, to a node.
+type Arrow = (usize, usize, f64);
+
 const KINDS: [&str; 7] = ["soft", "additive", "scaled", "linear", "warped", "mixed", "hard"];
 /// Models of this number and above are in no suite.
 const FIRST: usize = 2000;
@@ -43,7 +46,7 @@ fn measure(index: usize) -> [Option<f64>; 3] {
     let recommendation = study.recommend().expect("a model");
     let effects = study.effects(&recommendation).expect("effects");
     let about = &recommendation.intervention;
-    let range = |along: Vec<(Intervention, Option<(usize, usize, f64)>)>| {
+    let range = |along: Vec<(Intervention, Option<Arrow>)>| {
         let rewards: Vec<f64> = along.iter().map(|(doing, seen)| truth(problem, doing, *seen)).collect();
         let ends =
             rewards.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], r| [l.min(*r), h.max(*r)]);

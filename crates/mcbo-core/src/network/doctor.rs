@@ -385,7 +385,8 @@ fn missing_arrow(
 ) -> Option<Doubt> {
     // Rows differ where a candidate was not measured, so each is compared on rows of its own.
     let mut tables: Vec<(Cause, Table, f64, f64)> = Vec::new();
-    let mut known: Vec<(Vec<f64>, (f64, Vec<f64>))> = Vec::new();
+    // The evidence without another cause, and what is left over, by the values of the table.
+    let mut known: Vec<(Vec<f64>, Weighed)> = Vec::new();
     for cause in candidates(problem, node) {
         let causes: Vec<Cause> = read.iter().copied().chain([cause]).collect();
         let table = Table::new(problem, data, node, component, &causes);
@@ -418,6 +419,9 @@ fn missing_arrow(
         log_odds,
     })
 }
+
+/// The logarithm of an evidence, and what every row misses by.
+type Weighed = (f64, Vec<f64>);
 
 /// Whether misses are larger where an input is.
 fn uneven(

@@ -80,7 +80,7 @@ pub fn next(subject: &Subject) -> String {
     for trial in under_way.iter().take(8) {
         let did = describe::intervention(&levers, trial.trial.intervention());
         let _ =
-            write!(out, "<div class=\"card\"><p><b>Trial {}</b>: {}</p>\n", trial.trial.number, escape(&did));
+            writeln!(out, "<div class=\"card\"><p><b>Trial {}</b>: {}</p>", trial.trial.number, escape(&did));
         let reason = why::reason(study, &trial.trial.suggestion);
         out.push_str(&paragraph(&reason));
         if let Some(model) = &subject.model

@@ -199,6 +199,14 @@ pub fn values(ends: [f64; 2], grid: Option<Grid>, names: &[String]) -> String {
     }
 }
 
+/// A value of something that can be chosen, by its name: the name of a choice, else a number.
+pub fn chosen_value(problem: &Problem, name: &str, value: f64) -> String {
+    match problem.action_index(name) {
+        Some(action) => action_value(&problem.actions()[action], value),
+        None => plain(value),
+    }
+}
+
 /// The value of an action as text: a name, or a number.
 pub fn action_value(action: &Action, value: f64) -> String {
     action.choice(value).map_or_else(|| plain(value), str::to_owned)

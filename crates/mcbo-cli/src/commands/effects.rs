@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::Effects as Arguments;
 use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
-use crate::number::{Format, plain};
+use crate::number::Format;
 use crate::show::BOUNDS;
 use crate::table::{self, Align, Table, paragraph};
 use crate::{describe, json, store};
@@ -86,7 +86,8 @@ fn write(
         let mut table =
             Table::new([("action", Left), ("effect", Right), (BOUNDS, Left), (best.as_str(), Right)]);
         for (name, effect) in &effects.actions {
-            table.row([name.clone(), format.show(effect.effect), bounds(effect), plain(effect.best)]);
+            let best = describe::chosen_value(problem, name, effect.best);
+            table.row([name.clone(), format.show(effect.effect), bounds(effect), best]);
         }
         table.write(out, width)?;
     }

@@ -4,7 +4,7 @@ use mcbo_core::{Direction, Origin, Problem, StrategyName, Study, Suggestion, Why
 use serde_json::{Value, json};
 
 use crate::describe;
-use crate::number::{Format, plain};
+use crate::number::Format;
 
 /// Trials that are nearer than this share of every range are much the same.
 const SAME: f64 = 0.02;
@@ -124,17 +124,20 @@ pub fn sentences(study: &Study, why: &Why) -> Vec<String> {
             format!("; done again the model expects {} on average", value(mean))
         });
         said.push(format!("Best known: {node} = {} in trial {trial}{again}.", value(reward)));
-        let difference = |(name, here, there): &(String, Option<f64>, Option<f64>)| match (here, there) {
-            (Some(here), Some(there)) => format!("{name} = {} instead of {}", plain(*here), plain(*there)),
-            (Some(here), None) => format!("{name} = {}, which was free there", plain(*here)),
-            (None, _) => format!("{name} left free"),
-        };
-        said.push(match why.differs.is_empty() {
-            true => "Differs from it: in nothing.".into(),
-            false => {
-                let all: Vec<String> = why.differs.iter().map(difference).collect();
-                format!("Differs from it: {}.", all.join(", "))
+        let difference = |(name, here, there): &(String, Option<f64>, Option<f64>)| {
+            let shown = |value: &Option<f64>| value.map(|value| describe::chosen_value(problem, name, value));
+            match (shown(here), shown(there)) {
+                // What differs in digits that nobody sees is the same.
+                (Some(here), Some(there)) if here == there => None,
+                (Some(here), Some(there)) => Some(format!("{name} = {here} instead of {there}")),
+                (Some(here), None) => Some(format!("{name} = {here}, which was free there")),
+                (None, _) => Some(format!("{name} left free")),
             }
+        };
+        let all: Vec<String> = why.differs.iter().filter_map(difference).collect();
+        said.push(match all.is_empty() {
+            true => "Differs from it: in nothing.".into(),
+            false => format!("Differs from it: {}.", all.join(", ")),
         });
     }
     said

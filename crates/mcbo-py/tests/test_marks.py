@@ -30,28 +30,33 @@ def told(trials: int) -> mcbo.Study:
     for number in range(1, trials + 1):
         given = problem.simulate_contexts(seed=1, number=number)
         trial = study.ask(given=given)
-        assert trial.given == given and trial.cost is not None
+        assert trial.given == given
+        assert trial.cost is not None
         study.tell(trial, problem.simulate(trial, seed=1))
     return study
 
 
 def test_problems_have_marks() -> None:
     problem = reactor()
-    assert problem.nodes["quality"].context and not problem.nodes["growth"].context
+    assert problem.nodes["quality"].context
+    assert not problem.nodes["growth"].context
     assert problem.nodes["acetate"].unit == "g/l"
     assert problem.nodes["acetate"].limit == {"below": 4.0, "probability": 0.9}
     assert problem.actions["feed"].cost == {"fixed": 1.0, "per_unit": 0.1}
     again = mcbo.Problem.from_dict(problem.to_dict())
-    assert again.nodes == problem.nodes and again.actions == problem.actions
+    assert again.nodes == problem.nodes
+    assert again.actions == problem.actions
+    actions = {"a": {"range": [0, 1], "cost": {"fixed": -1}}}
     with pytest.raises(mcbo.ProblemError, match="is -1"):
-        mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": {"range": [0, 1], "cost": {"fixed": -1}}}, maximize="y")
+        mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions=actions, maximize="y")
 
 
 def test_contexts_and_limits() -> None:
     study = told(9)
     assert study.trials[-1].limits["acetate"].wanted == 0.9
     best = study.best(given={"quality": 0.9}, width=None)
-    assert best.given == {"quality": 0.9} and best.limits["acetate"].probability >= 0.9
+    assert best.given == {"quality": 0.9}
+    assert best.limits["acetate"].probability >= 0.9
     assert not any("not given" in warning for warning in best.warnings)
     assert any("quality is not given" in warning for warning in study.best(width=None).warnings)
     rows = [{"quality": 0.1}, {"quality": 0.9}]
@@ -61,7 +66,9 @@ def test_contexts_and_limits() -> None:
     framed = study.best(given=pd.DataFrame(rows), width=None)
     assert [one.intervention for one in framed] == [one.intervention for one in policy]
     low, high = (study.predict({"feed": 3.0}, given={"quality": q})["growth"] for q in (0.0, 1.0))
-    assert not isinstance(low, list) and not isinstance(high, list) and low.mean < high.mean
+    assert not isinstance(low, list)
+    assert not isinstance(high, list)
+    assert low.mean < high.mean
     trial = study.ask(given={"quality": 0.5})
     with pytest.raises(mcbo.DataError, match="was given as 0.5"):
         study.tell(trial, {"quality": 0.6, "growth": 1.0})
@@ -76,8 +83,10 @@ def test_budgets() -> None:
     study = mcbo.create_study(problem, strategy="random", seed=2, initial=0)
     study.optimize(lambda trial: problem.simulate(trial, seed=2), budget=10)
     spent = study.status.spent
-    assert spent is not None and 7.0 < spent <= 10.0
-    assert study.trials[-1].state == "pending" and (study.trials[-1].cost or 0.0) > 10.0 - spent
+    assert spent is not None
+    assert 7.0 < spent <= 10.0
+    assert study.trials[-1].state == "pending"
+    assert (study.trials[-1].cost or 0.0) > 10.0 - spent
     assert spent == pytest.approx(sum(trial.cost or 0.0 for trial in study.trials if trial.state == "complete"))
     free = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
     assert mcbo.create_study(free).status.spent is None

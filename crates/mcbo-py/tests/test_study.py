@@ -247,7 +247,8 @@ def test_corrections_and_voids(make: Make, greenhouse: mcbo.Problem) -> None:
     right = grow(study.trial(2))
     study.correct(2, {"growth": 7.5}, reason="a slip")
     assert study.trial(2).reward == 7.5
-    assert study.trial(2).corrected is not None and study.trial(1).corrected is None
+    assert study.trial(2).corrected is not None
+    assert study.trial(1).corrected is None
     study.correct(study.trial(2), right)
     assert study.trial(2).reward == right["growth"]
     with pytest.raises(mcbo.DataError, match="growth is NaN"):
@@ -277,7 +278,8 @@ def test_what_was_really_done(make: Make, greenhouse: mcbo.Problem) -> None:
     study.tell(trial, {"water": really, **grow(trial)})
     told = study.trial(1)
     assert told.actions == trial.actions, "the suggestion stays on record"
-    assert told.done is not None and told.done.actions == {"water": really}
+    assert told.done is not None
+    assert told.done.actions == {"water": really}
     assert study.data.actions[0, 0] == really
     other = study.ask()
     study.tell(other, {"water": other.actions["water"], **grow(other)})

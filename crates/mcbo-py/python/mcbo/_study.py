@@ -147,9 +147,7 @@ class Study:
         self._raw.correct(_number(trial), values, reason)
         self._fitted = None
 
-    def void(
-        self, trials: Trial | int | Iterable[Trial | int], *, reason: str = "", undo: bool = False
-    ) -> list[int]:
+    def void(self, trials: Trial | int | Iterable[Trial | int], *, reason: str = "", undo: bool = False) -> list[int]:
         """Takes trials, or rows that were added, out of the study, all of them or none; with ``undo`` puts them back.
 
         The model does not learn from them any more, and those under way are not waited for. All that was told of them
@@ -310,29 +308,34 @@ class Study:
         return found[0] if many is None else found
 
     def suspicions(self) -> list[Suspicion]:
-        """Trials that do not fit: values far from all others, rows that the rest contradicts, surprises, runs of misses."""
+        """Trials that do not fit: values far off, rows that the rest contradicts, surprises, runs of misses."""
         return [Suspicion(*raw) for raw in self.model._raw.oddities()]
 
     def doubts(self) -> list[Doubt]:
         """What the data say against the graph, the formulas and single values, the weightiest first.
 
-        Models with and without an arrow are compared by their evidence; it is ``mcbo doctor STUDY`` of the command line.
+        Models with and without an arrow are compared by their evidence. The command is ``mcbo doctor STUDY``.
         """
         return [Doubt(*raw) for raw in self.model._raw.doubts()]
 
     def why(self, trial: Trial | int) -> Why:
-        """All that can be said for a trial: what it promises, what is known of it, what it would teach, how it differs from
-        the best known."""
+        """All that can be said for a trial.
+
+        What it promises, what is known of it, what it would teach, how it differs from the best known.
+        """
         raw = self.model._raw.why(_number(trial))
         expected = None if raw["expected"] is None else Forecast(*raw["expected"])
         return Why(**{**raw, "expected": expected, "teaches": dict(raw["teaches"])})
 
     def effects(self) -> Effects:
-        """What matters: what every action and every arrow does to the reward about the recommended intervention, and which
-        nodes are to blame for what is not known of it. The model is the one behind :meth:`best`.
+        """What matters to the reward.
+
+        What every action and every arrow does to it about the recommended intervention, and which nodes are to blame
+        for what is not known of it. The model is the one behind :meth:`best`.
 
         >>> import mcbo
-        >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a", "b"]}}, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
+        >>> nodes = {"y": {"actions": ["a", "b"]}}
+        >>> problem = mcbo.Problem(nodes=nodes, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
         >>> study = mcbo.create_study(problem)
         >>> rows = [{"a": a / 4, "b": b / 4, "y": a / 2} for a in range(5) for b in range(5)]
         >>> study.add_trials(rows)
@@ -405,7 +408,8 @@ class Study:
         """Goes on with a changed problem.
 
         Arrows, ranges, noise and formulas may change; nodes and actions may be added, and count as not measured and
-        neutral so far. None may go. Trials outside the new ranges stay and are learned from; nothing outside is proposed.
+        neutral so far. None may go. Trials outside the new ranges stay and are learned from, and nothing outside is
+        proposed.
         """
         if not isinstance(problem, Problem):
             raise DataError(f"an object of type {type(problem).__name__} is no problem; hint: give a mcbo.Problem")

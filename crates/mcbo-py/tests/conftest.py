@@ -65,9 +65,14 @@ def told(greenhouse: mcbo.Problem) -> mcbo.Study:
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., mcbo.Study]:
     """Makes studies, in memory and in a store: both must behave the same."""
 
+    count = 0
+
     def made(problem: mcbo.Problem, **options: object) -> mcbo.Study:
+        nonlocal count
+        count += 1
+        name = "s" if count == 1 else f"s{count}"
         storage = None if request.param == "memory" else f"sqlite://{tmp_path}/studies.sqlite"
-        return mcbo.create_study(problem, name="s", storage=storage, **options)  # type: ignore[arg-type]
+        return mcbo.create_study(problem, name=name, storage=storage, **options)  # type: ignore[arg-type]
 
     return made
 

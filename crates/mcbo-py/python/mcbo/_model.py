@@ -44,7 +44,7 @@ class Model:
     >>> study.add_trials([{"a": a / 4, "y": 1 - (a / 4 - 0.5) ** 2} for a in range(5)])
     >>> mean, sd = study.model.predict("y", [[0.5], [0.6]])
     >>> mean.round(2).tolist(), sd.shape
-    ([1.0, 0.99], (2,))
+    ([1.0, 0.97], (2,))
     """
 
     def __init__(self, raw: _mcbo.Model, problem: Problem) -> None:

@@ -238,7 +238,10 @@ pub fn done_instead(problem: &Problem, trial: &Trial) -> Vec<String> {
     let asked = &trial.suggestion.intervention;
     let instead = |name: String, was: Option<f64>, is: f64| match was {
         Some(was) if was == is => None,
-        Some(was) => Some(format!("{name} = {} instead of {}", plain(is), plain(was))),
+        Some(was) => {
+            let [is, was] = [is, was].map(|value| chosen_value(problem, &name, value));
+            Some(format!("{name} = {is} instead of {was}"))
+        }
         None => Some(format!("{name} = {}, which was not asked for", plain(is))),
     };
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! `NAME=VALUE` on the command line.
 
-use mcbo_core::Action;
+use mcbo_core::{Action, Problem};
 
 use crate::failure::BadInput;
 
@@ -14,19 +14,20 @@ pub type Texts = Vec<(String, Vec<String>)>;
 ///
 /// # Errors
 /// If a word is something else, or names no context.
-pub fn given(problem: &mcbo_core::Problem, words: &[String]) -> anyhow::Result<mcbo_core::Given> {
-    let named = read(words, "quality=0.8", "write a number with a decimal point")?;
+pub fn given(problem: &Problem, words: &[String]) -> anyhow::Result<mcbo_core::Given> {
+    let named = read(problem, words, "quality=0.8", "write a number with a decimal point")?;
     Ok(mcbo_core::Given::new(problem, named)?)
 }
 
-/// Reads `name=1.5` and `name=1.5,2.5`; an `example` and a `hint` for what is not a number are shown to who writes something else.
+/// Reads `name=1.5`, `name=1.5,2.5` and `strain=wild` where the problem has choices; an `example` and a `hint` for what is not a
+/// number are shown to who writes something else.
 ///
 /// # Errors
 /// If a word is something else.
-pub fn read(words: &[String], example: &str, hint: &str) -> Result<Named, BadInput> {
+pub fn read(problem: &Problem, words: &[String], example: &str, hint: &str) -> Result<Named, BadInput> {
     let numbers = |(name, texts): (String, Vec<String>)| {
-        let values =
-            texts.iter().map(|text| number(&name, text, hint)).collect::<Result<Vec<f64>, BadInput>>()?;
+        let value = |text: &String| value(problem, &name, text, hint);
+        let values = texts.iter().map(value).collect::<Result<Vec<f64>, BadInput>>()?;
         Ok((name, values))
     };
     texts(words, example)?.into_iter().map(numbers).collect()
@@ -44,6 +45,17 @@ pub fn texts(words: &[String], example: &str) -> Result<Texts, BadInput> {
         Ok((name.trim().to_owned(), values.split(',').map(|text| text.trim().to_owned()).collect()))
     };
     words.iter().map(parse).collect()
+}
+
+/// The value of a node or an action: a number, or what the name of a choice stands for.
+///
+/// # Errors
+/// If it is neither.
+pub fn value(problem: &Problem, name: &str, text: &str, hint: &str) -> Result<f64, BadInput> {
+    match problem.action_index(name).map(|action| &problem.actions()[action]) {
+        Some(action) if action.is_choice() => choice(action, text),
+        _ => number(name, text, hint),
+    }
 }
 
 /// A number in words.

@@ -11,13 +11,12 @@ use crate::{describe, store, words};
 
 /// Puts values right, and says which were others.
 pub fn run(arguments: &Correct) -> Result<ExitCode> {
-    // What is given is understood before anything is opened.
+    let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     let hint = "write a number with a decimal point; leave out what is right";
-    let values = words::read(&arguments.values, "taste=7.1", hint)?;
+    let values = words::read(&*study.problem()?, &arguments.values, "taste=7.1", hint)?;
     let named: Vec<(&str, Vec<f64>)> =
         values.iter().map(|(name, values)| (name.as_str(), values.clone())).collect();
     let (number, name) = (arguments.trial, describe::argument(&arguments.study));
-    let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     let before = study.trials()?.into_iter().find(|trial| trial.trial.number == number);
     study.correct(number, &named, &arguments.reason)?;
     let (problem, after) = (study.problem()?, study.trial(number)?);
@@ -28,7 +27,8 @@ pub fn run(arguments: &Correct) -> Result<ExitCode> {
         for (place, action) in problem.actions().iter().enumerate() {
             let (was, is) = (was.actions[place], is.actions[place]);
             if was != is {
-                changes.push(format!("{} = {}, was {}", action.name, plain(is), plain(was)));
+                let [was, is] = [was, is].map(|value| describe::action_value(action, value));
+                changes.push(format!("{} = {is}, was {was}", action.name));
             }
         }
     }

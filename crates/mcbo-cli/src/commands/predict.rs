@@ -54,17 +54,13 @@ pub fn run(arguments: &Predict) -> Result<ExitCode> {
 fn row(problem: &Problem, named: Texts) -> Result<Row, BadInput> {
     let (mut row, mut components) = (Row::default(), BTreeMap::<usize, Vec<Option<f64>>>::new());
     for (name, texts) in named {
-        let action = problem.action_index(&name).map(|action| &problem.actions()[action]);
-        let value = |text: &String| match action {
-            Some(action) if action.is_choice() => words::choice(action, text),
-            _ => words::number(&name, text, "write a number with a decimal point"),
-        };
+        let value = |text: &String| words::value(problem, &name, text, "write a number with a decimal point");
         let values = texts.iter().map(value).collect::<Result<Vec<f64>, BadInput>>()?;
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
             return Err(BadInput::new(format!("{name} is {value}"), "give a finite number"));
         }
         let twice = || BadInput::new(format!("{name} is given twice"), "give every name once");
-        if action.is_some() {
+        if problem.action_index(&name).is_some() {
             let [value] = values[..] else {
                 let count = values.len();
                 return Err(BadInput::new(format!("{name} has {count} values"), "an action has one value"));

@@ -1,7 +1,7 @@
 //! `mcbo tell`: what an experiment gave.
 
 use anyhow::Result;
-use mcbo_core::TrialState;
+use mcbo_core::{Problem, TrialState};
 use mcbo_store::StoredStudy;
 use serde_json::Value;
 
@@ -17,13 +17,13 @@ use crate::{describe, problem, store};
 /// Takes the values, or that there are none.
 pub fn run(arguments: &Tell) -> Result<ExitCode> {
     let console = Console::new(arguments.storage.quiet);
-    // What is given is understood before anything is opened.
+    let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
+    let named = study.problem()?;
     let values = match (&arguments.failed, &arguments.json) {
         (Some(_), _) => Vec::new(),
-        (None, Some(file)) => from_json(&problem::data(file)?)?,
-        (None, None) => from_words(&arguments.values)?,
+        (None, Some(file)) => from_json(&named, &problem::data(file)?)?,
+        (None, None) => from_words(&named, &arguments.values)?,
     };
-    let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     if let Some(reason) = &arguments.failed {
         study.fail(arguments.trial, reason)?;
         console.note(&format!(
@@ -41,18 +41,19 @@ pub fn run(arguments: &Tell) -> Result<ExitCode> {
 }
 
 /// Values in words.
-fn from_words(words: &[String]) -> Result<Named, BadInput> {
+fn from_words(problem: &Problem, words: &[String]) -> Result<Named, BadInput> {
     if words.is_empty() {
         return Err(BadInput::new(
             "no values are given",
             "write them as NAME=VALUE, name a file with --json, or say --failed",
         ));
     }
-    words::read(words, "taste=7.1", "write a number with a decimal point; leave out what was not measured")
+    let hint = "write a number with a decimal point; leave out what was not measured";
+    words::read(problem, words, "taste=7.1", hint)
 }
 
 /// An object of node values; `null` is not measured.
-fn from_json(text: &str) -> Result<Named, BadInput> {
+fn from_json(problem: &Problem, text: &str) -> Result<Named, BadInput> {
     let hint = "write an object of node values, as in {\"taste\": 7.1, \"leaf\": [0.2, 1.4]}";
     let object = match serde_json::from_str::<Pairs>(text) {
         Ok(Pairs(object)) => object,
@@ -63,8 +64,12 @@ fn from_json(text: &str) -> Result<Named, BadInput> {
     };
     let mut values = Vec::new();
     for (name, value) in object {
-        let number = |value: &Value| {
-            value.as_f64().ok_or_else(|| BadInput::new(format!("{name}: {value} is not a number"), hint))
+        let choice = problem.action_index(&name).map(|action| &problem.actions()[action]);
+        let number = |value: &Value| match (value, choice.filter(|action| action.is_choice())) {
+            (Value::String(text), Some(action)) => words::choice(action, text),
+            _ => {
+                value.as_f64().ok_or_else(|| BadInput::new(format!("{name}: {value} is not a number"), hint))
+            }
         };
         match &value {
             Value::Null => {}

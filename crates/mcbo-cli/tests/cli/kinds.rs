@@ -110,6 +110,21 @@ fn studies_take_and_give_names() {
     is_allowed(&asked["intervention"]);
     let number = asked["trial"].to_string();
     mcbo(&["tell", "s", &number, "growth=0.4", "heat=30.1", "titer=1.1"]).with_code(0);
+    // What was really done is told by name too, and put right by name.
+    let other = if asked["intervention"]["actions"]["strain"] == "wild" { "mutant" } else { "wild" };
+    let done = mcbo(&["correct", "s", &number, &format!("strain={other}")]).with_code(0);
+    assert!(done.stderr.contains(other), "{}", done.stderr);
+    let done = mcbo(&["correct", "s", &number, "strain=wold"]).with_code(2);
+    assert!(done.stderr.contains("strain is \"wold\", which is not one of its choices"), "{}", done.stderr);
+    let next = json(&mcbo(&["ask", "s", "--json"]).with_code(0).stdout)["trial"].to_string();
+    std::fs::write(
+        at.join("told.json"),
+        format!("{{\"strain\": \"{other}\", \"growth\": 0.3, \"titer\": 1.0}}"),
+    )
+    .unwrap();
+    mcbo(&["tell", "s", &next, "--json", "told.json"]).with_code(0);
+    let log = mcbo(&["log", "s"]).with_code(0).stdout;
+    assert!(log.contains(&format!("strain={other}")), "{log}");
     let exported = mcbo(&["export", "s", "--format", "csv"]).with_code(0).stdout;
     assert!(exported.contains(",hybrid,0.6,10.0,80.0,"), "{exported}");
     let log = mcbo(&["log", "s"]).with_code(0).stdout;

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Log;
 use crate::exit::ExitCode;
-use crate::number::plain;
 use crate::table::{self, Align, Table};
 use crate::{describe, store, timestamp};
 
@@ -36,10 +35,11 @@ pub fn run(arguments: &Log) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `a=1 b=2,3`.
-fn named<'a>(values: impl IntoIterator<Item = (String, &'a [f64])>) -> String {
+/// `a=1 b=2,3 strain=wild`.
+fn named<'a>(problem: &Problem, values: impl IntoIterator<Item = (String, &'a [f64])>) -> String {
     let one = |(name, values): (String, &[f64])| {
-        format!("{name}={}", values.iter().map(|&value| plain(value)).collect::<Vec<_>>().join(","))
+        let values = values.iter().map(|&value| describe::chosen_value(problem, &name, value));
+        format!("{name}={}", values.collect::<Vec<_>>().join(","))
     };
     values.into_iter().map(one).collect::<Vec<_>>().join(" ")
 }
@@ -47,12 +47,8 @@ fn named<'a>(values: impl IntoIterator<Item = (String, &'a [f64])>) -> String {
 /// What is done, all of it.
 fn doing(problem: &Problem, row: &Row) -> String {
     let set = row.targets.iter().map(|(name, values)| (format!("do({name})"), values.as_slice()));
-    let mut all: Vec<String> = set.map(|one| named([one])).collect();
-    all.extend(row.actions.iter().map(|(name, &value)| match choice(problem, name, value) {
-        Some(choice) => format!("{name}={choice}"),
-        None => named([(name.clone(), [value].as_slice())]),
-    }));
-    all.join(" ")
+    let actions = row.actions.iter().map(|(name, value)| (name.clone(), std::slice::from_ref(value)));
+    named(problem, set.chain(actions))
 }
 
 /// The name of an action's value, if it has one.
@@ -79,11 +75,11 @@ fn words(problem: &Problem, what: &Deed) -> String {
         Deed::Retried { trial } => format!("took up trial {trial}"),
         Deed::Told { trial, values } => {
             let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
-            format!("told of trial {trial}: {}", named(values))
+            format!("told of trial {trial}: {}", named(problem, values))
         }
         Deed::Corrected { trial, values, reason } => {
             let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
-            format!("corrected trial {trial}: {}{}", named(values), because(reason))
+            format!("corrected trial {trial}: {}{}", named(problem, values), because(reason))
         }
         Deed::Voided { trials, reason } => {
             format!("took out {}{}", describe::trials(trials), because(reason))
@@ -107,6 +103,10 @@ fn object(problem: &Problem, happening: &Happening) -> Value {
     let action = |(name, &value): (&String, &f64)| {
         (name.clone(), choice(problem, name, value).map_or_else(|| value.into(), Value::from))
     };
+    let value = |(name, values): (&String, &Vec<f64>)| match values[..] {
+        [one] => action((name, &one)),
+        _ => (name.clone(), single(values)),
+    };
     let mut object = Map::new();
     object.insert("event".into(), happening.seq.into());
     object.insert("at".into(), timestamp::exact(happening.at).into());
@@ -128,11 +128,11 @@ fn object(problem: &Problem, happening: &Happening) -> Value {
         Deed::Retried { trial } => json!({ "trial": trial }),
         Deed::Told { trial, values } => json!({
             "trial": trial,
-            "values": values.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
+            "values": values.iter().map(value).collect::<Map<_, _>>(),
         }),
         Deed::Corrected { trial, values, reason } => json!({
             "trial": trial, "reason": reason,
-            "values": values.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
+            "values": values.iter().map(value).collect::<Map<_, _>>(),
         }),
         Deed::Voided { trials, reason } | Deed::Restored { trials, reason } => {
             json!({ "trials": trials, "reason": reason })

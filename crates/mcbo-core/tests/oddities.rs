@@ -83,7 +83,7 @@ fn a_slip_is_named() {
 fn single_misses_and_runs_of_them_are_named() {
     let once = study(24, 3, |number, values| {
         if number == 24 {
-            values[2] = values[2].map(|y| y - 25.0);
+            values[2] = values[2].map(|y| y - 12.0);
         }
     });
     let found = oddities(&once);

@@ -18,7 +18,7 @@ use crate::strategy::{
     Certificate, Context, Criterion, Mcbo, Memory, Proposal, Recommendation, Strategy, SuggestError,
     Suggestion, design_point, not_given,
 };
-use crate::{Given, Intervention, Problem};
+use crate::{Fixed, Given, Intervention, Problem};
 
 /// Where a trial stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,10 @@ pub use why::Why;
 #[non_exhaustive]
 pub enum StudyError {
     /// No such trial.
-    #[error("there is no trial {number}; hint: the trials are 1 to {last}")]
+    #[error(
+        "there is no trial {number}; hint: {}",
+        match last { 0 => "there are none yet".to_owned(), 1 => "there is one, trial 1".to_owned(), _ => format!("the trials are 1 to {last}") }
+    )]
     UnknownTrial {
         /// The number asked for.
         number: usize,
@@ -322,6 +325,16 @@ impl Study {
     /// # Errors
     /// If no model can be fitted to the data, or the strategy cannot use what is known.
     pub fn ask_given(&mut self, given: &Given) -> Result<&Trial, StudyError> {
+        self.ask_fixing(given, Fixed::NONE)
+    }
+
+    /// The next trial of those in which this is done, the rest being left to the strategy.
+    ///
+    /// # Errors
+    /// As [`Self::ask_given`], and if what is fixed cannot be done or the strategy cannot keep to it.
+    pub fn ask_fixing(&mut self, given: &Given, fixed: &Fixed) -> Result<&Trial, StudyError> {
+        let narrowed = if fixed.is_empty() { None } else { Some(fixed.narrow(&self.problem)?) };
+        let problem = narrowed.as_ref().unwrap_or(&self.problem);
         let number = self.trials.len() + 1;
         let pending = self.under_way();
         let failed: Vec<Intervention> = self
@@ -334,7 +347,7 @@ impl Study {
         given.check(&self.problem)?;
         let context = Context {
             given,
-            problem: &self.problem,
+            problem,
             data: &self.data,
             pending: &pending,
             failed: &failed,
@@ -343,13 +356,13 @@ impl Study {
         // Trials that failed gave nothing: the design goes on until enough have been measured or are under way.
         let mut proposal = if self.data.len() + silent < self.initial {
             let mut index = number - 1;
-            let mut intervention = design_point(&self.problem, index, self.seed);
+            let mut intervention = design_point(problem, index, self.seed);
             for _ in 0..64 {
                 if !context.is_taken(&intervention) {
                     break;
                 }
                 index += 1;
-                intervention = design_point(&self.problem, index, self.seed);
+                intervention = design_point(problem, index, self.seed);
             }
             self.without_strategy(intervention, Origin::Design)
         } else {
@@ -360,7 +373,13 @@ impl Study {
             proposal.suggestion.warnings.extend(not_given(&self.problem, given));
             proposal
         };
+        if !fixed.holds(&self.problem, &proposal.suggestion.intervention) {
+            let hint = "fix less, or put the whole intervention in the queue";
+            let name = proposal.suggestion.strategy;
+            return Err(SuggestError::Cannot { name, what: "keep what is fixed", hint }.into());
+        }
         proposal.suggestion.given.clone_from(given);
+        proposal.suggestion.fixed.clone_from(fixed);
         Ok(self.put_under_way(proposal))
     }
 

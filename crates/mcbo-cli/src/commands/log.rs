@@ -25,7 +25,9 @@ pub fn run(arguments: &Log) -> Result<ExitCode> {
     }
     let now = timestamp::now();
     let mut table = Table::new([("when", Align::Left), ("who", Align::Left), ("what", Align::Left)]);
-    for happening in &history {
+    // Signs of life would be most of the story.
+    let told = |happening: &&Happening| !matches!(happening.what, Deed::Kept { .. });
+    for happening in history.iter().filter(told) {
         let who = happening.who.clone().unwrap_or_else(|| "-".into());
         table.row([timestamp::relative(happening.at, now), who, words(problem, &happening.what)]);
     }
@@ -73,6 +75,12 @@ fn words(problem: &Problem, what: &Deed) -> String {
             format!("asked for trial {trial}, by {strategy}: {}", doing(problem, row))
         }
         Deed::Retried { trial } => format!("took up trial {trial}"),
+        Deed::Released { trial, reason } => format!("gave trial {trial} back{}", because(reason)),
+        Deed::Noted { trial, attributes } => {
+            let written: Vec<String> = attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let beside = trial.map_or_else(|| "the study".into(), |trial| format!("trial {trial}"));
+            format!("noted beside {beside}: {}", written.join(" "))
+        }
         Deed::Told { trial, values } => {
             let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
             format!("told of trial {trial}: {}", named(problem, values))
@@ -125,7 +133,9 @@ fn object(problem: &Problem, happening: &Happening) -> Value {
                 "actions": doing.actions.iter().map(action).collect::<Map<_, _>>(),
             },
         }),
-        Deed::Retried { trial } => json!({ "trial": trial }),
+        Deed::Retried { trial } | Deed::Kept { trial } => json!({ "trial": trial }),
+        Deed::Released { trial, reason } => json!({ "trial": trial, "reason": reason }),
+        Deed::Noted { trial, attributes } => json!({ "trial": trial, "attributes": attributes }),
         Deed::Told { trial, values } => json!({
             "trial": trial,
             "values": values.iter().map(value).collect::<Map<_, _>>(),

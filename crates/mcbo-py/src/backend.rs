@@ -146,9 +146,10 @@ impl Backend {
 
     /// Trials under way, with who has them.
     pub fn pending(&mut self) -> Result<Vec<(usize, Option<String>)>, Fault> {
-        let trials = self.trials()?;
-        let pending = trials.into_iter().filter(|stored| stored.trial.state == TrialState::Pending);
-        Ok(pending.map(|stored| (stored.trial.number, stored.record.worker)).collect())
+        Ok(match self {
+            Self::Memory(study) => study.under_way(),
+            Self::Stored { study, .. } => study.under_way()?,
+        })
     }
 
     /// Writes something beside a trial, or beside the study.

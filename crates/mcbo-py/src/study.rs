@@ -136,7 +136,7 @@ impl Study {
         let entries: Vec<Entry> =
             entries.into_iter().map(|(seq, at, kind, payload)| Entry::new(seq, at, kind, payload)).collect();
         let (study, options) = alone(py, || {
-            let study = MemoryStudy::restore(&entries, &strategies)?;
+            let study = MemoryStudy::of_entries(&entries, &strategies)?;
             // What a study is made with stands in its first event.
             let first = entries.first().and_then(|entry| serde_json::from_str(&entry.payload).ok());
             Ok((study, first.unwrap_or_default()))

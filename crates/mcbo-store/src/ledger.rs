@@ -262,6 +262,12 @@ impl Ledger {
         self.study.trials().iter().zip(&self.records).filter(move |(trial, _)| trial.state == state)
     }
 
+    /// Trials under way, with who has them.
+    pub fn under_way(&self) -> Vec<(usize, Option<String>)> {
+        let pending = self.in_state(TrialState::Pending);
+        pending.map(|(trial, record)| (trial.number, record.worker.clone())).collect()
+    }
+
     /// A trial with everything that is known of it.
     pub fn trial(&self, number: usize) -> StoredTrial {
         let (trial, record) = (self.study.trials()[number - 1].clone(), self.records[number - 1].clone());

@@ -69,7 +69,7 @@ impl MemoryStudy {
     ///
     /// # Errors
     /// If an event makes no sense.
-    pub fn restore(entries: &[Entry], strategies: &dyn Strategies) -> Result<Self, StoreError> {
+    pub fn of_entries(entries: &[Entry], strategies: &dyn Strategies) -> Result<Self, StoreError> {
         let (mut fold, mut log): (Option<Fold>, _) = (None, Vec::new());
         for entry in entries {
             let bad = |reason| StoreError::BadEvent { study: "in memory".into(), seq: entry.seq, reason };
@@ -277,6 +277,11 @@ impl MemoryStudy {
     /// All trials, in order.
     pub fn trials(&self) -> Vec<StoredTrial> {
         self.ledger.trials()
+    }
+
+    /// Trials under way, with who has them.
+    pub fn under_way(&self) -> Vec<(usize, Option<String>)> {
+        self.ledger.under_way()
     }
 
     /// What was written beside the study, by name.

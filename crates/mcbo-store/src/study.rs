@@ -290,6 +290,14 @@ impl StoredStudy {
         Ok(self.current()?.created.problem.clone())
     }
 
+    /// Trials under way, with who has them.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn under_way(&mut self) -> Result<Vec<(usize, Option<String>)>, StoreError> {
+        Ok(self.ledger()?.under_way())
+    }
+
     /// What was written beside the study, by name.
     ///
     /// # Errors

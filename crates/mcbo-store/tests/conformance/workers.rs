@@ -146,7 +146,7 @@ pub fn notes(url: &str) {
     assert_eq!(again.trial(2).unwrap().record.attributes["seed"], json!(0.3));
     assert_eq!(again.attributes().unwrap()["machine"]["rooms"], json!([1, 2]));
 
-    let mut memory = MemoryStudy::restore(&study.events().unwrap(), &Library).unwrap();
+    let mut memory = MemoryStudy::of_entries(&study.events().unwrap(), &Library).unwrap();
     assert_eq!(memory.entries().unwrap().unwrap(), study.events().unwrap());
     assert_eq!(memory.trials(), study.trials().unwrap());
     assert_eq!(memory.attributes(), &study.attributes().unwrap());
@@ -154,7 +154,7 @@ pub fn notes(url: &str) {
     assert_eq!(next(&memory.ask("x", 1).unwrap()[0]), next(&study.ask("x", 1).unwrap()[0]));
     let begun = MemoryStudy::create(PROBLEM, &Options::default(), &Library).unwrap();
     assert_eq!(begun.entries().unwrap().unwrap().len(), 1);
-    assert!(MemoryStudy::restore(&[], &Library).is_err());
+    assert!(MemoryStudy::of_entries(&[], &Library).is_err());
 }
 
 /// Reading and telling need no strategy; only asking does.

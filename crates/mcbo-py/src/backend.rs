@@ -153,7 +153,11 @@ impl Backend {
     }
 
     /// Writes something beside a trial, or beside the study.
-    pub fn write_beside(&mut self, trial: Option<usize>, attributes: &BTreeMap<String, Value>) -> Result<(), Fault> {
+    pub fn write_beside(
+        &mut self,
+        trial: Option<usize>,
+        attributes: &BTreeMap<String, Value>,
+    ) -> Result<(), Fault> {
         match self {
             Self::Memory(study) => study.write_beside(trial, attributes),
             Self::Stored { study, .. } => study.write_beside(trial, attributes),

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use mcbo_core::{
-    DataError, Fixed, Forecast, Given, Intervention, Keeping, Outlook, Problem, check_done, check_ranges, slot_name,
+    DataError, Fixed, Forecast, Given, Intervention, Keeping, Outlook, Problem, check_done, check_ranges,
+    slot_name,
 };
 use mcbo_store::Row;
 use pyo3::BoundObject;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mcbo_core::{
-    Context, Data, Doubt, Effect, Forecast, Given, Intervention, Mcbo, MechanismKind, Memory, Network, NodeSummary, Noise,
-    Observation, Prediction, Problem, Recommendation, Study, input_names,
+    Context, Data, Doubt, Effect, Forecast, Given, Intervention, Mcbo, MechanismKind, Memory, Network,
+    NodeSummary, Noise, Observation, Prediction, Problem, Recommendation, Study, input_names,
 };
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};

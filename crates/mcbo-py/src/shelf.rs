@@ -12,9 +12,8 @@ type Line = (String, i64, i64, usize, usize, usize, usize);
 #[pyfunction]
 pub fn studies(py: Python<'_>, url: &str) -> PyResult<Vec<Line>> {
     let all = alone(py, || Ok(Store::open(url)?.studies()?))?;
-    let line = |s: mcbo_store::Summary| {
-        (s.name, s.created, s.changed, s.trials, s.pending, s.complete, s.failed)
-    };
+    let line =
+        |s: mcbo_store::Summary| (s.name, s.created, s.changed, s.trials, s.pending, s.complete, s.failed);
     Ok(all.into_iter().map(line).collect())
 }
 

@@ -254,7 +254,13 @@ impl Study {
     }
 
     /// Leaves trials to the worker that has them for longer; which of them it still has.
-    fn keep(&self, py: Python<'_>, numbers: Vec<usize>, worker: &str, lease: Option<f64>) -> PyResult<Vec<usize>> {
+    fn keep(
+        &self,
+        py: Python<'_>,
+        numbers: Vec<usize>,
+        worker: &str,
+        lease: Option<f64>,
+    ) -> PyResult<Vec<usize>> {
         let lease = lease_of(lease)?;
         self.quickly(py, |backend| backend.keep(worker, &numbers, lease))
     }

@@ -162,7 +162,9 @@ impl Teller {
                 self.workers.remove(&event.trial);
                 (event.by, Deed::Released { trial: event.trial, reason: event.reason })
             }
-            Event::Noted(event) => (event.by, Deed::Noted { trial: event.trial, attributes: event.attributes }),
+            Event::Noted(event) => {
+                (event.by, Deed::Noted { trial: event.trial, attributes: event.attributes })
+            }
             Event::Told(event) => (event.worker, Deed::Told { trial: event.trial, values: event.values }),
             Event::Corrected(event) => {
                 let (trial, values, reason) = (event.trial, event.values, event.reason);

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use mcbo_core::{
-    DataError, Fixed, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError, Suggestion,
-    Trial, TrialState,
+    DataError, Fixed, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError,
+    Suggestion, Trial, TrialState,
 };
 use serde_json::Value;
 
 use crate::event::{
-    Added, Asked, Corrected, Event, Failed, Noted, ProblemChanged, Released, Retried, Row, Told, Voided, program,
+    Added, Asked, Corrected, Event, Failed, Noted, ProblemChanged, Released, Retried, Row, Told, Voided,
+    program,
 };
 use crate::view::StoredTrial;
 use crate::{RowError, StoreError};
@@ -335,7 +336,8 @@ impl<'a> Change<'a> {
         let at = self.at;
         let fits = |(trial, _): &(&Trial, &Record)| {
             let suggestion = &trial.suggestion;
-            let known = given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued;
+            let known =
+                given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued;
             known && fixed.holds(&problem, &suggestion.intervention)
         };
         let (own, others): (Vec<_>, Vec<_>) = self
@@ -473,8 +475,9 @@ impl<'a> Change<'a> {
 
     /// Leaves pending trials to the worker that has them, from now on for another lease; which of them it still has.
     pub fn keep(&mut self, worker: &str, trials: &[usize]) -> Result<Vec<usize>, StoreError> {
-        let is_own =
-            |(trial, record): &(&Trial, &Record)| trials.contains(&trial.number) && record.worker.as_deref() == Some(worker);
+        let is_own = |(trial, record): &(&Trial, &Record)| {
+            trials.contains(&trial.number) && record.worker.as_deref() == Some(worker)
+        };
         let pending = self.ledger.in_state(TrialState::Pending).filter(is_own);
         let kept: Vec<usize> = pending.map(|(trial, _)| trial.number).collect();
         for &trial in &kept {

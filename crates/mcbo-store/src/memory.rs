@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use mcbo_core::{Fixed, Given, Intervention, Problem, Study, TrialState};
 
+use crate::StoreError;
 use crate::event::{Event, Row};
 use crate::fold::Fold;
 use crate::ledger::{Change, Duplicates, LEASE, Ledger};
 use crate::store::{Options, first_event, now};
 use crate::strategies::Strategies;
 use crate::view::{Entry, StoredTrial};
-use crate::StoreError;
 
 /// A study in memory that behaves as a [`StoredStudy`](crate::StoredStudy): workers, leases, trials in a queue, measurements in
 /// pieces.
@@ -80,7 +80,8 @@ impl MemoryStudy {
             }
             log.push((entry.at, event));
         }
-        let empty = || StoreError::BadEvent { study: "in memory".into(), seq: 1, reason: "the log is empty".into() };
+        let empty =
+            || StoreError::BadEvent { study: "in memory".into(), seq: 1, reason: "the log is empty".into() };
         let fold = fold.ok_or_else(empty)?;
         Ok(Self { created: log[0].0, ledger: fold.ledger, lease: LEASE, log: Some(log) })
     }
@@ -91,7 +92,8 @@ impl MemoryStudy {
     /// If a suggestion has numbers that cannot be written down.
     pub fn entries(&self) -> Result<Option<Vec<Entry>>, StoreError> {
         let entry = |(seq, (at, event)): (i64, &(i64, Event))| {
-            let unstorable = |error: serde_json::Error| StoreError::Unstorable { number: 0, reason: error.to_string() };
+            let unstorable =
+                |error: serde_json::Error| StoreError::Unstorable { number: 0, reason: error.to_string() };
             let payload = event.payload().map_err(unstorable)?;
             Ok(Entry { seq, at: *at, kind: event.kind().to_owned(), payload })
         };

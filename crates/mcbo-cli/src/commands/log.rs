@@ -77,7 +77,8 @@ fn words(problem: &Problem, what: &Deed) -> String {
         Deed::Retried { trial } => format!("took up trial {trial}"),
         Deed::Released { trial, reason } => format!("gave trial {trial} back{}", because(reason)),
         Deed::Noted { trial, attributes } => {
-            let written: Vec<String> = attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let written: Vec<String> =
+                attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let beside = trial.map_or_else(|| "the study".into(), |trial| format!("trial {trial}"));
             format!("noted beside {beside}: {}", written.join(" "))
         }

@@ -85,7 +85,8 @@ impl Fixed {
         }
         for (node, values) in &alone.targets {
             let ranges = problem.nodes()[*node].hard.as_deref().unwrap_or_default();
-            let grids = values.iter().zip(ranges).map(|(&value, [low, high])| Grid::single(value, high - low));
+            let grids =
+                values.iter().zip(ranges).map(|(&value, [low, high])| Grid::single(value, high - low));
             narrowed.fix_node(*node, grids.collect());
         }
         Ok(narrowed)
@@ -111,7 +112,7 @@ impl Fixed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Given, Noise, Study, StrategyName, StrategyOptions, StrategySettings};
+    use crate::{Given, Noise, StrategyName, StrategyOptions, StrategySettings, Study};
 
     fn problem() -> Problem {
         Problem::builder("fixed")

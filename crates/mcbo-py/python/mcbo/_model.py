@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcbo._study import Study
 
 #: Draws that forecasts are made of: their means are then off by chance by about a hundredth of the width of their bounds.
-DRAWS = 1024
+DRAWS = 512
 
 
 @dataclass(frozen=True)

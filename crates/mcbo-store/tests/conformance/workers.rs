@@ -180,7 +180,11 @@ pub fn strategies_that_are_missing(url: &str) {
     let error = reader.ask("x", 1).unwrap_err().to_string();
     assert!(error.contains("\"own\"") && error.contains("hint"), "{error}");
     assert!(matches!(
-        store.create("t", PROBLEM, &Options { strategy: StrategyOptions::named("other"), ..Options::default() }),
+        store.create(
+            "t",
+            PROBLEM,
+            &Options { strategy: StrategyOptions::named("other"), ..Options::default() }
+        ),
         Err(StoreError::Strategy { .. })
     ));
 }

@@ -26,6 +26,9 @@ const MOST: usize = 10_000;
 /// The settings of a study: strategy, preset, β, aim, seed, trials of the initial design.
 type Settings = (String, String, Option<f64>, Option<String>, u64, usize);
 
+/// Trials, those pending, complete, failed and voided, when the study began and changed last, and the number of its last event.
+type Standing = (usize, usize, usize, usize, usize, i64, i64, i64);
+
 /// A study, in memory or in a store.
 #[pyclass(frozen, module = "mcbo._mcbo")]
 pub struct Study {
@@ -107,6 +110,7 @@ impl Study {
     /// A study that lasts as long as the object.
     #[staticmethod]
     #[pyo3(signature = (problem, strategy, preset, beta, aim, seed, initial))]
+    #[allow(clippy::too_many_arguments)]
     fn in_memory(
         py: Python<'_>,
         problem: &str,
@@ -359,7 +363,7 @@ impl Study {
     }
 
     /// Trials, those pending, complete, failed and voided, when the study began and changed last, and the number of its last event.
-    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize, usize, usize, usize, i64, i64, i64)> {
+    fn counts(&self, py: Python<'_>) -> PyResult<Standing> {
         let counts = self.quickly(py, Backend::counts)?;
         let crate::backend::Counts { trials, pending, complete, failed, voided, created, changed, version } =
             counts;

@@ -57,7 +57,7 @@ def test_tables_are_read_by_name(two: mcbo.Study) -> None:
             model.predict("biomass", table)
 
 
-class Boom(Exception):
+class Boom(Exception):  # noqa: N818
     """Raised by experiments."""
 
 
@@ -247,7 +247,7 @@ def test_what_is_not_known_is_not_neutral(make: Make, greenhouse: mcbo.Problem) 
     rows = [{"water": 1.0, "growth": 0.5}, {"water": float("nan"), "growth": 0.6}]
     nothing = [{"water": 1.0, "growth": 0.5}, {"water": None, "growth": 0.6}]
     for table in (frame, rows, nothing, frame.to_records(index=False)):
-        with pytest.raises(mcbo.DataError, match="row 1: water has no value.*missing=\"neutral\""):
+        with pytest.raises(mcbo.DataError, match='row 1: water has no value.*missing="neutral"'):
             study.add_trials(table)
     assert study.trials == []
     for table in (frame, rows, nothing, frame.to_records(index=False)):
@@ -329,7 +329,7 @@ def test_what_cannot_be_pickled_is_said(make: Make, greenhouse: mcbo.Problem) ->
     assert study.status.failed == 1
 
 
-class Odd(Exception):
+class Odd(Exception):  # noqa: N818
     """An exception that does not come back from another process."""
 
     def __init__(self, one: int, two: int) -> None:
@@ -565,7 +565,14 @@ def test_everything_pickles_and_copies(make: Make, greenhouse: mcbo.Problem) -> 
 
 def test_results_stay_as_they_are(told: mcbo.Study, clinic: mcbo.Problem) -> None:
     trial, best = told.trials[-1], told.best()
-    for mapping in (trial.actions, trial.predicted, trial.observed, best.predicted, best.actions, told.effects().actions):
+    for mapping in (
+        trial.actions,
+        trial.predicted,
+        trial.observed,
+        best.predicted,
+        best.actions,
+        told.effects().actions,
+    ):
         assert mapping is not None
         with pytest.raises(TypeError, match="hint"):
             mapping["water"] = 1.0  # type: ignore[index]

@@ -160,9 +160,7 @@ def test_stores(greenhouse: mcbo.Problem, tmp_path: Path) -> None:
         mcbo.create_study(greenhouse, storage=storage)
     for same in (
         mcbo.load_study("greenhouse", storage),
-        mcbo.create_study(
-            greenhouse, None, storage, "ucb", "paper", 0.7, seed=9, initial=4, load_if_exists=True
-        ),
+        mcbo.create_study(greenhouse, None, storage, "ucb", "paper", 0.7, seed=9, initial=4, load_if_exists=True),
         pickle.loads(pickle.dumps(study)),
     ):
         status = same.status

@@ -110,7 +110,11 @@ def row_parts(row: Mapping[str, Any], actions: Sequence[str]) -> tuple[dict[str,
     rest = {name: value for name, value in row.items() if name not in by_action}
     was_set = {name: value for name, value in rest.items() if isinstance(name, str) and _DO.fullmatch(name)}
     measured = {name: value for name, value in rest.items() if name not in was_set}
-    return by_action, _joined({_inside(name): value for name, value in was_set.items()}), _joined(measured, in_parts=True)
+    return (
+        by_action,
+        _joined({_inside(name): value for name, value in was_set.items()}),
+        _joined(measured, in_parts=True),
+    )
 
 
 def _inside(name: str) -> str:

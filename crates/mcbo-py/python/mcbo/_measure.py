@@ -36,7 +36,7 @@ class RemoteError(Exception):
 
 
 def measure(func: Callable[[Trial], Any], trial: Trial, home: int) -> Outcome:
-    """Calls an objective; what executors are given. What it raises is its answer, so that all else is their own fault."""
+    """Calls an objective: what executors are given. What it raises is an answer; all else is their own fault."""
     try:
         return Outcome(values=func(trial), user_attrs=dict(trial.user_attrs))
     except Exception as error:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from mcbo._study import Study
 
-#: Draws that forecasts are made of: their means are then off by chance by about a hundredth of the width of their bounds.
-DRAWS = 512
+#: Draws that forecasts are made of: their means are then off by chance by about a hundredth of the width of their
+#: bounds.
+DRAWS = 1024
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ class Model:
         """Mean and standard deviation of a node's mechanism, without its noise.
 
         ``inputs`` has a row per place and a column per input. Of a data frame, a structured array or dictionaries the
-        columns are taken by name, whatever their order; a plain array has them in the order of :meth:`inputs`. The answers
-        have one entry per row; of a vector node one row of components each.
+        columns are taken by name, whatever their order; a plain array has them in the order of :meth:`inputs`. The
+        answers have one entry per row; of a vector node one row of components each.
         """
         names = self.inputs(node)
         rows = inputs_of(inputs, names, f"inputs of {node}")
@@ -140,14 +141,16 @@ class Model:
         seed: int = 0,
         output: Literal["dict", "array", "frame"] = "dict",
     ) -> dict[str, NodeForecast] | list[dict[str, NodeForecast]] | dict[str, NDArray[np.float64]] | pd.DataFrame:
-        """What is expected of every node under an intervention, with bounds of 90 % credibility; a node that is set is that.
+        """What is expected of every node under an intervention, with bounds of 90 % credibility.
 
-        Of many interventions, a list or a data frame of them, there is one answer each: dictionaries, or with
-        ``output="array"`` one array per node with the columns mean, lower and upper (of a vector node one such row per
-        component), or with ``output="frame"`` a data frame with the columns ``node``, ``node.lower`` and ``node.upper``.
+        A node that is set is what it is set to. Of many interventions, a list or a data frame of them, there is one
+        answer each: dictionaries, or with ``output="array"`` one array per node with the columns mean, lower and upper
+        (of a vector node one such row per component), or with ``output="frame"`` a data frame with the columns
+        ``node``, ``node.lower`` and ``node.upper``.
 
-        It is made of ``n`` draws of the mechanisms: another ``seed`` moves the mean by about a hundredth of the width of
-        the bounds, and sixteen times as many draws by a quarter of that. ``study.predict`` says what ``study.best`` says.
+        It is made of ``n`` draws of the mechanisms: another ``seed`` moves the mean by about a hundredth of the width
+        of the bounds, and sixteen times as many draws by a quarter of that. ``study.predict`` says what ``study.best``
+        says.
 
         >>> import mcbo
         >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
@@ -158,7 +161,9 @@ class Model:
         """
         many = interventions(intervention, self._problem._raw)
         one = [cast(InterventionLike, intervention)] if many is None else many
-        found = [node_forecasts(raw) for raw in self._raw.forecasts([self._problem._parts(each) for each in one], n, seed)]
+        found = [
+            node_forecasts(raw) for raw in self._raw.forecasts([self._problem._parts(each) for each in one], n, seed)
+        ]
         if output == "dict":
             return found[0] if many is None else found
         if output not in ("array", "frame"):

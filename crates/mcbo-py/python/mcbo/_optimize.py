@@ -273,7 +273,7 @@ class _Loop:
             self.settle(run, outcome)
 
     def run_on(self, executor: Executor, own: bool) -> None:
-        """Many at once. Whatever goes wrong, what is finished is told and what runs is waited for before it is raised."""
+        """Many at once. Whatever goes wrong, what is finished is told and what runs is waited for before."""
         running: dict[Future[Outcome], _Run] = {}
         free = list(reversed(self.names))
         wrong: BaseException | None = None

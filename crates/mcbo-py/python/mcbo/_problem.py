@@ -41,7 +41,22 @@ _FIELDS = (
 
 #: What programs that draw graphs write beside nodes: no fields, and no mistakes.
 _DRAWING = frozenset(
-    ("label", "pos", "x", "y", "color", "colour", "fillcolor", "shape", "style", "size", "width", "height", "layer", "subset")
+    (
+        "label",
+        "pos",
+        "x",
+        "y",
+        "color",
+        "colour",
+        "fillcolor",
+        "shape",
+        "style",
+        "size",
+        "width",
+        "height",
+        "layer",
+        "subset",
+    )
 )
 
 

@@ -138,10 +138,11 @@ class Study:
 
         Several may be pending at once; none is proposed twice. A worker that asks again under the same name gets the
         trials it has, after a crash for example; without a name every call gives others. Trials that were enqueued
-        come first. Nobody else gets a trial for ``lease`` seconds, a day unless it is said; :meth:`keep` makes it longer,
-        :meth:`release` ends it.
+        come first. Nobody else gets a trial for ``lease`` seconds, a day unless it is said; :meth:`keep` makes it
+        longer, :meth:`release` ends it.
 
-        ``fixed`` is what is done in any case, by the names of actions and as ``do(node)``: the strategy decides the rest.
+        ``fixed`` is what is done in any case, by the names of actions and as ``do(node)``: the strategy decides the
+        rest.
 
         >>> import mcbo
         >>> nodes = {"y": {"actions": ["a", "b"]}}
@@ -158,8 +159,8 @@ class Study:
     def keep(self, trial: Trial | int, *, worker: str | None = None, lease: float | None = None) -> bool:
         """Leaves a trial that is under way to its worker for another ``lease`` seconds, from now on.
 
-        A sign of life while an experiment takes its time. Says whether the worker still has it. ``optimize`` does this by
-        itself.
+        A sign of life while an experiment takes its time. Says whether the worker still has it. ``optimize`` does
+        this by itself.
         """
         number = _number(trial)
         name = worker if worker is not None else self.trial(number).worker
@@ -251,8 +252,8 @@ class Study:
 
         Rows are dictionaries, an array with names for its ``columns``, or a pandas data frame. Names are those of nodes
         and actions, and ``do(node)`` for a node that was set; components of vector nodes are ``node[0]``, ``node[1]``.
-        Actions that are not named at all were neutral. In tables NaN means that nothing was measured; an action without a
-        value is refused, since what is not known is not neutral, unless ``missing="neutral"`` says so.
+        Actions that are not named at all were neutral. In tables NaN means that nothing was measured; an action
+        without a value is refused, since what is not known is not neutral, unless ``missing="neutral"`` says so.
 
         >>> import mcbo, numpy as np
         >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
@@ -289,16 +290,17 @@ class Study:
         """Asks, calls ``func`` with the trial, tells what it returns: ``n_trials`` times.
 
         ``func`` returns the measured values by node. A trial whose function raises is noted as failed; the exception
-        goes on to the caller unless it is one of ``catch`` or :class:`mcbo.TrialFailed`, after everything that was under
-        way is told. An interrupt gives the trial back, and the next who asks takes it up again.
+        goes on to the caller unless it is one of ``catch`` or :class:`mcbo.TrialFailed`, after everything that was
+        under way is told. An interrupt gives the trial back, and the next who asks takes it up again.
 
-        ``n_jobs`` trials are under way at once, in threads, -1 for one per core; or where an ``executor`` puts them (any
-        of ``concurrent.futures``, or a Dask client's ``get_executor()``), by default as many as that has workers. A trial
-        whose worker died or whose cluster failed did not fail itself: it goes back to waiting, ``retries`` times.
+        ``n_jobs`` trials are under way at once, in threads, -1 for one per core; or where an ``executor`` puts them
+        (any
+        of ``concurrent.futures``, or a Dask client's ``get_executor()``), by default as many as that has workers. A
+        trial whose worker died or whose cluster failed did not fail itself: it goes back to waiting, ``retries`` times.
 
         While it runs, the trials of a stored study are this process's own; after a kill the next ``optimize`` on this
-        machine takes them up at once, and one elsewhere when ``lease`` seconds have gone by without a sign of life (two to
-        ten minutes, unless it is said).
+        machine takes them up at once, and one elsewhere when ``lease`` seconds have gone by without a sign of life
+        (two to ten minutes, unless it is said).
 
         ``until_gap`` stops as soon as no intervention can be better than the recommended one by more than that (the
         certificate of :meth:`best`); ``timeout`` begins no trial after so many seconds, and ``budget`` none that would
@@ -413,8 +415,8 @@ class Study:
 
         For every node the expected value with its bounds and the range of a single outcome. Actions that are not named
         are neutral; nodes without a path to the reward are not learned and are left out. The model is the one behind
-        :meth:`best` and is fitted once for all of them. Of a data frame the columns of actions and ``do(node)`` count: one
-        from :meth:`trials_dataframe` will do. NaN in them means not set; actions must have values, unless
+        :meth:`best` and is fitted once for all of them. Of a data frame the columns of actions and ``do(node)``
+        count: one from :meth:`trials_dataframe` will do. NaN in them means not set; actions must have values, unless
         ``missing="neutral"`` says what is meant. ``given`` is what is known of the contexts.
 
         >>> import mcbo
@@ -617,7 +619,7 @@ def _seconds(lease: Any) -> float | None:
     return float(lease)
 
 
-def _key(given: Given | None) -> Any:
+def _key(given: object) -> Any:
     """What is given, as the key of a dictionary."""
     return None if not given else json.dumps(given, sort_keys=True, default=str)
 

@@ -41,9 +41,7 @@ def is_frame(given: object) -> bool:
     return hasattr(given, "columns") and hasattr(given, "to_numpy")
 
 
-def add(
-    raw: _mcbo.Study, problem: _mcbo.Problem, rows: Rows, columns: Sequence[str] | None, is_neutral: bool
-) -> None:
+def add(raw: _mcbo.Study, problem: _mcbo.Problem, rows: Rows, columns: Sequence[str] | None, is_neutral: bool) -> None:
     """Adds rows to a study, whatever they are given as."""
     if isinstance(rows, np.ndarray):
         _add_array(raw, rows, columns, is_neutral)
@@ -171,7 +169,7 @@ def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any, is_neutral:
 
 
 def inputs(given: Any, names: Sequence[str], what: str) -> NDArray[np.float64]:
-    """Places, a row each, with a column per name: an array in the order of the names, or columns by name in any order."""
+    """Places, a row each: an array with columns in the order of the names, or columns by name in any order."""
     if is_frame(given) or (isinstance(given, np.ndarray) and given.dtype.names is not None):
         has = [str(name) for name in (given.columns if is_frame(given) else given.dtype.names or ())]
         without = [name for name in names if name not in has]

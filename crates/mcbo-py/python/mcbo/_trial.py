@@ -69,7 +69,7 @@ class Predictions(FrozenDict[str, NodeForecast]):
 
     def __missing__(self, name: str) -> NoReturn:
         raise NoPredictionError(
-            f"nothing was predicted of {name!r}: the trial is of the initial design, was enqueued or added, or the node "
+            f"nothing was predicted of {name!r}: it is of the initial design, was enqueued or added, or the node "
             "does not matter to the reward; hint: study.predict(trial) asks the model of today"
         )
 
@@ -459,7 +459,7 @@ def attribute(key: object, value: Any) -> Any:
         return json.loads(json.dumps(plainly, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise DataError(
-            f"the attribute {key!r} cannot be stored: {error}; hint: texts, finite numbers, lists and dictionaries of them"
+            f"the attribute {key!r} cannot be stored: {error}; hint: texts, numbers, lists or dictionaries of them"
         ) from error
 
 

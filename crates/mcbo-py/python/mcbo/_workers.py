@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 _SERIAL = itertools.count(1)
@@ -15,17 +16,13 @@ _NAME = re.compile(r"(?P<place>.+/[0-9a-f]{8})/(?P<process>\d+)\.(?P<start>\d+)/
 
 
 def _place() -> str:
-    """This machine as far as process numbers mean something on it: a container has its own."""
+    """The machine, as far as process numbers mean something on it: a container has its own."""
     host = socket.gethostname()
     apart = [host]
-    for look in (
-        lambda: Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"),
-        lambda: os.readlink("/proc/self/ns/pid"),
-    ):
-        try:
-            apart.append(look())
-        except OSError:
-            continue
+    with suppress(OSError):
+        apart.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
+    with suppress(OSError):
+        apart.append(os.readlink("/proc/self/ns/pid"))
     return f"{host}/{hashlib.sha256('|'.join(apart).encode()).hexdigest()[:8]}"
 
 

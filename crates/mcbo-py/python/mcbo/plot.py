@@ -45,7 +45,9 @@ def history(study: Study, ax: Axes | None = None) -> Axes:
 
 def _history(study: Study) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Numbers, values and the best values so far of the trials that count, in the sign of the node."""
-    seen = [(trial.number, trial.value) for trial in study.trials if trial.value is not None and trial.state != "voided"]
+    seen = [
+        (trial.number, trial.value) for trial in study.trials if trial.value is not None and trial.state != "voided"
+    ]
     values = np.array([value for _, value in seen], dtype=np.float64)
     best = np.maximum.accumulate(values) if study.problem.maximize else np.minimum.accumulate(values)
     return np.array([number for number, _ in seen], dtype=np.int64), values, best

@@ -72,7 +72,7 @@ def history(study: Study) -> go.Figure:
 
 
 def mechanism(study: Study, node: str, of: str | None = None) -> go.Figure:
-    """What is known of a node's mechanism along one of its inputs, the others at their means: two deviations about it."""
+    """What is known of a node's mechanism along one of its inputs, the others at their means, by two deviations."""
     chosen, places, found = plot._along(study, node, of)
     figure = _figure(xaxis_title=chosen, yaxis_title=node)
     for label, (middle, spread) in found.items():
@@ -89,7 +89,12 @@ def reward(study: Study, action: str, places: int = 41) -> go.Figure:
     values = choices if choices else [float(value) for value in along]
     found = study.model.forecast([{**doing, action: value} for value in values], output="array")[study.problem.reward]
     figure = _figure(xaxis_title=action, yaxis_title=study.problem.reward)
-    error = {"type": "data", "symmetric": False, "array": found[:, 2] - found[:, 0], "arrayminus": found[:, 0] - found[:, 1]}
+    error = {
+        "type": "data",
+        "symmetric": False,
+        "array": found[:, 2] - found[:, 0],
+        "arrayminus": found[:, 0] - found[:, 1],
+    }
     if choices:
         figure.add_scatter(x=choices, y=found[:, 0], error_y=error, mode="markers", name="expected")
     else:

@@ -374,6 +374,13 @@ impl Study {
             proposal
         };
         if !fixed.holds(&self.problem, &proposal.suggestion.intervention) {
+            // A search that begins from what was tried may end outside of what is fixed: that is done all the same, and as nothing was
+            // predicted of it nothing is said.
+            let done = fixed.applied(&self.problem, &proposal.suggestion.intervention);
+            proposal.suggestion = Suggestion::new(proposal.suggestion.strategy, done);
+        }
+        let proposed = &proposal.suggestion.intervention;
+        if !fixed.holds(&self.problem, proposed) || check_intervention(&self.problem, proposed).is_err() {
             let hint = "fix less, or put the whole intervention in the queue";
             let name = proposal.suggestion.strategy;
             return Err(SuggestError::Cannot { name, what: "keep what is fixed", hint }.into());

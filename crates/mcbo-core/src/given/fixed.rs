@@ -103,6 +103,24 @@ impl Fixed {
         self.actions.iter().all(action) && self.targets.iter().all(target)
     }
 
+    /// An intervention with what is fixed in the place of what it does otherwise.
+    pub(crate) fn applied(&self, problem: &Problem, intervention: &Intervention) -> Intervention {
+        let mut done = intervention.clone();
+        for (name, &value) in &self.actions {
+            if let Some(action) = problem.action_index(name) {
+                done.actions[action] = value;
+            }
+        }
+        for (name, values) in &self.targets {
+            if let Some(node) = problem.node_index(name) {
+                done.targets.retain(|(other, _)| *other != node);
+                done.targets.push((node, values.clone()));
+            }
+        }
+        done.targets.sort_by_key(|(node, _)| *node);
+        done
+    }
+
     fn names(&self) -> String {
         let set = self.targets.keys().map(|name| format!("do({name})"));
         self.actions.keys().cloned().chain(set).collect::<Vec<_>>().join(", ")

@@ -205,8 +205,15 @@ def run(
     ``strategy`` is a name, with its settings (``mcbo-paper-0.5``, or ``preset`` and ``beta``), or one's own. The
     initial design and the noise depend on the task and the seed alone, so strategies can be compared in pairs.
     """
-    raw = Task(task)._raw.run(strategy, _seed(seed), whole("rounds", rounds, 0) or 0, preset, beta)
+    raw = Task(task)._raw.run(strategy, _seed(seed), _rounds(rounds), preset, beta)
     return _run(raw)
+
+
+def _rounds(rounds: Any) -> int:
+    number = whole("rounds", rounds, 0)
+    if number is None:
+        raise DataError("there are no rounds; hint: a whole number, at least 0")
+    return number
 
 
 def _seed(seed: Any) -> int:
@@ -257,7 +264,7 @@ def sweep(
     stop = threading.Event()
 
     def job(task: TaskLike, strategy: str | Strategy, seed: int, rounds: int) -> Run:
-        return _run(Task(task)._raw.run(strategy, _seed(seed), whole("rounds", rounds, 0) or 0, stop=stop))
+        return _run(Task(task)._raw.run(strategy, _seed(seed), _rounds(rounds), stop=stop))
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
         try:

@@ -8,7 +8,7 @@ pub mod trials;
 
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, StatusCode};
 use mcbo_core::{Given, Problem};
 use mcbo_report::words;
@@ -26,14 +26,18 @@ pub async fn read<T: DeserializeOwned>(body: Body) -> Result<T, Failure> {
     let late = |_| {
         Failure::new(StatusCode::REQUEST_TIMEOUT, "the request took too long to come in; hint: try again")
     };
-    let large = |_| {
+    let large = |()| {
         Failure::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "the request is too large; hint: it may have 1 MiB; for more data use the command line",
         )
     };
+    // What says itself that it is too large is not waited for.
+    if body.size_hint().lower() > BODY as u64 {
+        return Err(large(()));
+    }
     let reading = axum::body::to_bytes(body, BODY);
-    let bytes = tokio::time::timeout(PATIENCE, reading).await.map_err(late)?.map_err(large)?;
+    let bytes = tokio::time::timeout(PATIENCE, reading).await.map_err(late)?.map_err(|_| large(()))?;
     let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
     serde_json::from_slice(text).map_err(|error| {
         Failure::bad(&format!("the request cannot be read: {error}; hint: see /api/openapi.json"))

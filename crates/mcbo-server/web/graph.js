@@ -11,13 +11,13 @@ export function begin(of, room) {
 }
 
 /** Makes the nodes of a graph choosable, by mouse and keyboard. */
-export function choosable(svg, choose, label) {
+export function choosable(svg, choose) {
   svg.setAttribute("role", "group");
   for (const node of svg.querySelectorAll(".g-node")) {
     const name = node.dataset.name;
     node.setAttribute("tabindex", "0");
     node.setAttribute("role", "button");
-    node.setAttribute("aria-label", label(name));
+    // Its name is what is written in its box.
     node.addEventListener("click", () => choose(name));
     node.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(name); }
@@ -33,14 +33,14 @@ export async function update(of) {
     if (drawn < 0) {
       // At once without the model, then with it.
       const bare = await picture(`${study.path}/pictures/graph.svg?model=no`, "The graph");
-      fill(drawing, figure(choosable(bare, open, (name) => `${name}: open what was learned`), null));
+      fill(drawing, figure(choosable(bare, open), null));
       drawn = 0;
     }
     const address = `${study.path}/pictures/graph.svg`;
     const svg = await picture(address, "The graph of causes and effects");
     if (mine !== study.event) return;
     const focused = document.activeElement?.closest?.(".g-node")?.dataset.name;
-    fill(drawing, figure(choosable(svg, open, (name) => `${name}: open what was learned`), address));
+    fill(drawing, figure(choosable(svg, open), address));
     mark();
     if (focused) drawing.querySelector(`.g-node[data-name="${CSS.escape(focused)}"]`)?.focus();
   } catch (error) {

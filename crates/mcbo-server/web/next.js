@@ -19,8 +19,8 @@ export function begin(of, room, tools) {
     el("div", { class: "columns" },
       el("section", { "aria-labelledby": "h-next" }, el("h2", { id: "h-next" }, "What to do next"), cards, asking, partial),
       el("section", { "aria-labelledby": "h-settle" }, el("h2", { id: "h-settle" }, "What to settle for"), settle)),
-    el("section", { "aria-labelledby": "h-graph" }, el("h2", { id: "h-graph" }, "What is known"), el("p", { class: "soft" }, "Choose a node to see what was learned of it."), graphRoom),
-    el("section", { "aria-labelledby": "h-history" }, el("h2", { id: "h-history" }, "How it went"), history));
+    el("div", { class: "pictures" }, el("section", { "aria-labelledby": "h-graph" }, el("h2", { id: "h-graph" }, "What is known"), el("p", { class: "soft" }, "Choose a node to see what was learned of it."), graphRoom),
+    el("section", { "aria-labelledby": "h-history" }, el("h2", { id: "h-history" }, "How it went"), history)));
   graph.begin(of, graphRoom);
   if (!of.status.read_only) fill(asking, askForm());
 }
@@ -74,7 +74,7 @@ function cardsFor(trials) {
   const now = new Set(trials.map((trial) => trial.trial));
   for (const [number_, card] of open) {
     if (now.has(number_)) continue;
-    if (card.busy || !card.touched()) {
+    if (card.saved || !card.touched()) {
       card.root.remove();
     } else {
       // Somebody else was quicker; what was typed here is not thrown away.
@@ -135,19 +135,19 @@ function trialCard(trial) {
   const place = el("div", {});
   const save = el("button", { class: "button", type: "submit" }, "Save what was measured");
   const reason = el("input", { autocomplete: "off", size: "30" });
-  const card = { busy: false, touched: () => [...fields, ...done].some((one) => one.changed) || reason.value !== "" };
+  const card = { saved: false, touched: () => [...fields, ...done].some((one) => one.changed) || reason.value !== "" };
   const send = async (act, said) => {
-    card.busy = true;
     save.disabled = true;
+    // Said before the answer: what happened may be heard of from elsewhere first.
+    card.saved = true;
     try {
       const after = await act();
       toast(said(after));
       await refresh();
     } catch (error) {
-      fill(place, failed(error));
-    } finally {
-      card.busy = false;
+      card.saved = false;
       save.disabled = false;
+      fill(place, failed(error));
     }
   };
   const why = el("div", {});

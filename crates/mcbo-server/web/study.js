@@ -36,7 +36,7 @@ function here() {
 }
 
 /** Shows the part of the address, and what has changed of it since it was seen last. */
-async function show() {
+function show() {
   const [id, , part] = here();
   for (const [other] of parts) {
     rooms.get(other).room.hidden = other !== id;
@@ -52,7 +52,8 @@ async function show() {
   }
   if (state.seen !== study.event) {
     state.seen = study.event;
-    await part.update(study);
+    // What takes long is not waited for: whoever asked goes on at once.
+    part.update(study).catch((error) => toast(error.message, "bad"));
   }
 }
 
@@ -73,14 +74,12 @@ export async function refresh() {
   const mine = ++turn;
   try {
     const status = await api(study.path);
-    if (!study.problem || study.toml !== status.problem_event) {
-      study.problem = (await api(`${study.path}/problem`)).problem;
-    }
+    study.problem ??= (await api(`${study.path}/problem`)).problem;
     if (mine !== turn) return;
     study.status = status;
     study.event = status.event;
     lead();
-    await show();
+    show();
   } catch (error) {
     if (error.status === 404) {
       fill(byId("gone"), el("h1", {}, "This study is not here"), el("p", { class: "lead" }, `There is no study “${name}”. It may have been renamed or deleted.`), el("p", {}, el("a", { class: "button", href: "/" }, "All studies")));

@@ -61,7 +61,7 @@ function slider(name, label, range, value, { step, unit, optional, on, choices }
   const output = el("output", { for: id });
   const input = choices
     ? el("select", { id }, choices.map((choice) => el("option", { value: choice, selected: choice === value }, choice)))
-    : el("input", { id, type: "range", min: range[0], max: range[1], step: step ?? (range[1] - range[0]) / 200 || "any", value });
+    : el("input", { id, type: "range", min: range[0], max: range[1], step: step ?? (range[1] - range[0]) / 200, value });
   const box = optional ? el("input", { type: "checkbox", checked: on, "aria-label": `${label}: ${optional}` }) : null;
   const write = () => {
     const text = choices ? input.value : withUnit(number(Number(input.value), 4), null) + (unit ? ` ${unit}` : "");
@@ -157,7 +157,7 @@ function show(answer) {
     })),
     Object.entries(answer.limits ?? {}).map(([name, kept]) => el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `The limit on ${name} is kept with a probability of ${number(kept.probability, 3)}; wanted is ${number(kept.wanted, 3)}.`)),
     answer.cost !== undefined ? el("p", { class: "soft" }, `It costs ${number(answer.cost)}.`) : null,
-    el("p", { class: "soft" }, "Dark: where the average lies with a probability of 90 %. Light: where a single outcome lies."),
+    el("p", { class: "soft" }, "Strong: where the average lies with a probability of 90 %. Faint: where a single outcome lies."),
     answer.warnings.map((text) => el("p", { class: "note" }, sentence(text.replace("; hint: ", ". Hint: ")))));
   for (const node of graphSvg.querySelectorAll(".g-node")) {
     const expected = answer.predicted[node.dataset.name];

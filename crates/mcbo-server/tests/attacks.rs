@@ -241,7 +241,7 @@ fn what_users_write_stays_text() {
     let name = nasty[0];
     let mut study = server.store().open_study(name).unwrap();
     for text in nasty {
-        let number = study.ask(text, 99).unwrap().last().unwrap().trial.number;
+        let number = study.ask(text, 1).unwrap().last().unwrap().trial.number;
         let fail = study.fail(number, text);
         assert!(fail.is_ok(), "{fail:?}");
     }

@@ -1,8 +1,8 @@
 //! Studies in a browser: pages, the JSON of the command line, and live updates, on one address.
 //!
 //! Everything the pages need is in the program; nothing is loaded from elsewhere. What may come in is decided in one place
-//! ([`guard`]), what is said of a study is said by `mcbo-report`, and what is stored is stored by `mcbo-store`, whose calls block
-//! and so run on threads of their own ([`library`]).
+//! (`guard`), what is said of a study is said by `mcbo-report`, and what is stored is stored by `mcbo-store`, whose calls block
+//! and so run on threads of their own (`library`).
 //!
 //! ```no_run
 //! use mcbo_server::{Options, Server};

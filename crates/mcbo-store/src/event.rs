@@ -247,6 +247,8 @@ impl Event {
             Self::Corrected(event) => vec![event.trial],
             Self::Voided(event) | Self::Restored(event) => event.trials.clone(),
             Self::Failed(event) => vec![event.trial],
+            Self::Released(event) => vec![event.trial],
+            Self::Noted(event) => event.trial.into_iter().collect(),
         }
     }
 

@@ -145,7 +145,7 @@ fn with_contexts(contexts: &str, more: &[&str]) -> Done {
     let directory = with_file("p.toml", WITH_CONTEXT);
     let program = r#"grep -o '"given":{[^}]*}' >> seen; tail -1 seen >&2; echo '{"y": 2}'"#;
     let arguments = ["run", "p.toml", "--initial", "2", "--rounds", "1", "--json", "--exec", program];
-    mcbo_in(directory.path(), &[&arguments, &["--contexts", contexts], more].concat())
+    mcbo_in(directory.path(), &[&arguments[..], &["--contexts", contexts], more].concat())
 }
 
 #[test]

@@ -165,7 +165,7 @@ impl Mcbo {
         if problem.has_costs() {
             found = enough_for_cost(context, network, best, search(false), found, seed);
         }
-        if self.earns(problem) {
+        if problem.has_costs() && self.earns(problem) {
             earning(context, network, best, means, &mut found, seed);
         }
         found

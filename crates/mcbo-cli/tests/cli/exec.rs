@@ -152,7 +152,7 @@ fn with_contexts(contexts: &str, more: &[&str]) -> Done {
 fn contexts_are_asked_for_before_a_trial_is_chosen() {
     let done = with_contexts(r#"cat >> asked; echo "{\"quality\": 0.$(wc -l < asked)}""#, &[]).with_code(0);
     // The program that measures gets them, and need not repeat them.
-    let seen: Vec<&str> = done.stderr.lines().filter(|line| line.contains("given")).collect();
+    let seen: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("\"given\"")).collect();
     assert_eq!(seen, [1, 2, 3].map(|n| format!("\"given\":{{\"quality\":0.{n}}}")));
     for (line, quality) in done.json().iter().zip([0.1, 0.2, 0.3]) {
         assert_eq!(

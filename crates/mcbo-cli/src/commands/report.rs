@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use anyhow::{Context, Result};
-use mcbo_core::{Certificate, Effects, Oddity, Recommendation, Study};
+use mcbo_core::{Certificate, Criterion, Effects, Oddity, Recommendation, Study};
 use mcbo_plot::Picture;
 use mcbo_store::{Status, StoredTrial};
 
 use crate::cli::Report as Arguments;
 use crate::console::Console;
 use crate::exit::ExitCode;
-use crate::{describe, store};
+use crate::{describe, store, words};
 
 const STYLE: &str = include_str!("report.css");
 /// The width of the band that mechanisms are trusted to lie in.
@@ -30,25 +30,36 @@ struct Subject {
 
 /// What the model says.
 struct Modelled {
+    /// The share of the study that it was fitted to, where that is not all of it.
+    share: Option<Study>,
     recommendation: Recommendation,
     certificate: Certificate,
     effects: Effects,
     odd: Vec<Oddity>,
 }
 
+impl Subject {
+    /// What the model was fitted to.
+    fn fitted(&self) -> &Study {
+        self.model.as_ref().and_then(|model| model.share.as_ref()).unwrap_or(&self.study)
+    }
+}
+
 /// Writes the page.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut stored = store::study(&arguments.storage, &arguments.study)?;
     let (status, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
-    let model = match study.data().len() {
-        0 => None,
-        rows if rows > super::QUICK => None,
-        _ => Some(super::with_threads(arguments.threads, || {
-            let recommendation = study.recommend()?;
-            let certificate = study.certify(&recommendation, WIDTH);
-            let effects = study.effects(&recommendation)?;
-            let odd = study.oddities(&recommendation.network);
-            Ok(Modelled { recommendation, certificate, effects, odd })
+    let given = words::given(study.problem(), &arguments.given.given)?;
+    let model = match study.data().is_empty() {
+        true => None,
+        false => Some(super::with_threads(arguments.threads, || {
+            let share = study.thinned(super::QUICK);
+            let fitted = share.as_ref().unwrap_or(&study);
+            let recommendation = fitted.recommend_given(Criterion::Mean, &given)?;
+            let certificate = fitted.certify(&recommendation, WIDTH);
+            let effects = fitted.effects(&recommendation)?;
+            let odd = fitted.oddities(&recommendation.network);
+            Ok(Modelled { share, recommendation, certificate, effects, odd })
         })?),
     };
     let subject = Subject { name: arguments.study.clone(), status, study, trials, model };

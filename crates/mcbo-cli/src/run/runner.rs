@@ -194,7 +194,7 @@ mod tests {
 
     fn run(study: Study, fails: fn(usize) -> bool, interrupt: Interrupt) -> (End, Runner<Fake>) {
         let goal = Goal { rounds: 4, gap: None, budget: None };
-        let mut runner = Runner::new(Book::Memory(Box::new(study)), Fake(fails), goal, interrupt);
+        let mut runner = Runner::new(Book::in_memory(study, "w".into()), Fake(fails), goal, interrupt);
         (runner.run(&mut |_| Ok(())).unwrap(), runner)
     }
 

@@ -12,6 +12,8 @@ use crate::{describe, timestamp};
 
 /// Trials that are shown without a click.
 const OPEN: usize = 60;
+/// Cells of the table of trials at most: a page should not be larger than can be sent.
+const CELLS: usize = 200_000;
 
 fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", escape(text))
@@ -112,18 +114,26 @@ pub fn settle(subject: &Subject) -> String {
         let did = describe::intervention(&levers, trial.intervention());
         format!("Best measured so far: {node} = {} in trial {}, with {did}.", value(reward), trial.number)
     });
-    let Some(Modelled { recommendation, certificate, .. }) = &subject.model else {
+    let Some(Modelled { recommendation, certificate, share, .. }) = &subject.model else {
         if study.data().is_empty() {
             return paragraph("Nothing was measured yet.");
         }
-        return best.as_deref().map_or_else(String::new, paragraph)
-            + &format!(
-                "<p>With so many trials the model takes a while, so this page goes without it: <code>mcbo best {name}</code> fits \
-                 it and says what to settle for.</p>\n"
-            );
+        return best.as_deref().map_or_else(String::new, paragraph);
     };
     let did = describe::intervention(&levers, &recommendation.intervention);
     let mut out = format!("<p class=\"lead\">Recommended: <b>{}</b></p>\n", escape(&did));
+    let given: Vec<String> = recommendation
+        .given
+        .iter()
+        .map(|(node, values)| {
+            let values: Vec<String> = values.iter().map(|&value| plain(value)).collect();
+            let node = &problem.nodes()[node];
+            format!("{} = {}", node.name, describe::in_unit(values.join(", "), node.unit.as_deref()))
+        })
+        .collect();
+    if !given.is_empty() {
+        out.push_str(&paragraph(&format!("Where this is known before deciding: {}.", given.join(", "))));
+    }
     if let Some(expected) = recommendation.reward(problem) {
         let [low, high] = describe::ends(problem, expected).map(|end| format.show(end));
         out.push_str(&paragraph(&format!(
@@ -158,6 +168,16 @@ pub fn settle(subject: &Subject) -> String {
         )
     };
     out.push_str(&paragraph(&verdict));
+    if let Some(share) = share {
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">The model of this page is fitted to {} of the {} measured trials, the newest {} and others evenly from those \
+             before, which is quick and a little less sure; <code>mcbo best {name}</code> fits it to all.</p>",
+            share.data().len(),
+            study.data().len(),
+            share.data().len() / 2
+        );
+    }
     for warning in &recommendation.warnings {
         let _ = writeln!(
             out,
@@ -225,7 +245,7 @@ pub fn learned(subject: &Subject) -> String {
     // The nearest to the reward first: that is where one looks.
     let pictures = order.iter().rev().filter_map(|&node| {
         let (network, about) = (&recommendation.network, &recommendation.intervention);
-        mcbo_plot::mechanism_about(&subject.study, network, node, about)
+        mcbo_plot::mechanism_about(subject.fitted(), network, node, about)
     });
     let mut out = String::new();
     for (place, picture) in pictures.enumerate() {
@@ -242,8 +262,8 @@ pub fn learned(subject: &Subject) -> String {
 /// The history with its surprises.
 pub fn history(subject: &Subject) -> String {
     let recommendation = subject.model.as_ref().map(|model| &model.recommendation);
-    let mut out = figure(&mcbo_plot::history(&subject.study, recommendation));
-    let odd = subject.model.iter().flat_map(|model| &model.odd);
+    let odd = subject.model.as_ref().map_or(&[][..], |model| &model.odd);
+    let mut out = figure(&mcbo_plot::history_with(&subject.study, recommendation, odd));
     for odd in odd {
         let _ = writeln!(
             out,
@@ -257,7 +277,7 @@ pub fn history(subject: &Subject) -> String {
 /// Calibration, in words first.
 pub fn trust(subject: &Subject) -> String {
     let Some(Modelled { recommendation, .. }) = &subject.model else { return String::new() };
-    let (study, network) = (&subject.study, &recommendation.network);
+    let (study, network) = (subject.fitted(), &recommendation.network);
     let problem = study.problem();
     let (mut rows, mut pictures) = (Vec::new(), String::new());
     for &node in problem.graph().order() {
@@ -333,7 +353,9 @@ pub fn all(subject: &Subject) -> String {
         let _ = write!(out, "<th>{}", escape(name));
     });
     out.push_str("<th></thead><tbody>\n");
-    for stored in &subject.trials {
+    let columns = 4 + levers.len() + formats.len();
+    let left_out = subject.trials.len().saturating_sub(CELLS / columns);
+    for stored in &subject.trials[left_out..] {
         let trial = &stored.trial;
         let class = match trial.state {
             TrialState::Voided => " class=\"out\"",
@@ -362,5 +384,13 @@ pub fn all(subject: &Subject) -> String {
         notes.extend(stored.record.reason.clone().filter(|why| !why.is_empty()));
         let _ = writeln!(out, "<td>{}", escape(&notes.join("; ")));
     }
-    out + "</tbody></table></div></details>\n"
+    out.push_str("</tbody></table></div></details>\n");
+    if left_out > 0 {
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">The first {left_out} are left out to keep the page small: <code>mcbo export {}</code> has all.</p>",
+            escape(&describe::argument(&subject.name))
+        );
+    }
+    out
 }

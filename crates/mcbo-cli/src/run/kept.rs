@@ -81,7 +81,7 @@ pub struct Book {
 }
 
 impl Book {
-    /// A study that is gone with the program.
+    /// A study without trials yet, which is gone with the program.
     pub fn in_memory(study: Study, worker: String) -> Self {
         let place = Place::Memory(Box::new(MemoryStudy::new(study.clone(), None)));
         Self { place, worker, state: study, reasons: Vec::new() }

@@ -105,7 +105,8 @@ fn given_goes_in_and_comes_out() {
     // What matters, and the page, where something is known: y = dose (1 + quality) moves by 1.8 with the dose there, by 1.1 elsewhere.
     let moved = |quality: &str| {
         let given = format!("quality={quality}");
-        let effects = mcbo_in(at, &["effects", "mill", "--given", &given, "--json"]).with_code(0).json().remove(0);
+        let effects =
+            mcbo_in(at, &["effects", "mill", "--given", &given, "--json"]).with_code(0).json().remove(0);
         assert_eq!(effects["given"]["quality"].as_f64(), quality.parse().ok());
         effects["actions"][0]["effect"].as_f64().unwrap()
     };

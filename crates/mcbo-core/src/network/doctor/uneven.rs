@@ -14,6 +14,9 @@ const FEWEST: usize = 24;
 /// Rows say something about noise where this share of what they may miss by is noise, by the model; the rest is what is not known
 /// of the mechanism.
 const NOISE_SHARE: f64 = 0.5;
+/// The share of the values' variance from which noise is worth a word. What a mechanism without noise does and no model of ours can
+/// follow is taken for noise too, and it is never even; it is below this.
+const LEAST_NOISE: f64 = 0.01;
 /// Studies with even noise that the statistic is compared with.
 const SIMULATED: usize = 100;
 
@@ -25,6 +28,9 @@ const SIMULATED: usize = 100;
 pub(super) fn most(weighed: &Weighed, columns: &[Vec<f64>], chance: f64, seed: u64) -> Option<(usize, f64)> {
     let gp = &weighed.gp;
     let noise = gp.spec().noise_variance(gp.theta())?;
+    if noise < LEAST_NOISE {
+        return None;
+    }
     let counted: Vec<usize> = weighed
         .left_out
         .iter()

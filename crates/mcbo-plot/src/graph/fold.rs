@@ -5,7 +5,7 @@ use mcbo_core::{Effects, Problem};
 use crate::draw::counted;
 
 /// Graphs of more boxes than this are folded.
-const WHOLE: usize = 48;
+const WHOLE: usize = 80;
 /// Nodes and actions that a folded graph shows.
 const NODES: usize = 24;
 const ACTIONS: usize = 16;

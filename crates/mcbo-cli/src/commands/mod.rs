@@ -49,6 +49,12 @@ fn with_threads<T: Send>(threads: Option<usize>, compute: impl FnOnce() -> Resul
 /// With more trials than this nothing is fitted by commands that should answer at once.
 const QUICK: usize = 300;
 
+/// The share of a longer study that pages and pictures fit their model to; none of one that is not longer.
+fn share(study: &mcbo_core::Study) -> Option<mcbo_core::Study> {
+    const SHARE: usize = 200;
+    (study.data().len() > QUICK).then(|| study.thinned(SHARE)).flatten()
+}
+
 /// Says of trials that were just told what does not fit about them. That they are kept is beyond question.
 fn warn_of_odd(
     study: &mcbo_core::Study,

@@ -16,7 +16,7 @@ use crate::{describe, store};
 pub fn run(arguments: &Plot) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
     let console = Console::new(arguments.storage.quiet);
-    let share = study.thinned(super::QUICK);
+    let share = super::share(&study);
     let fitted = share.as_ref().unwrap_or(&study);
     let recommendation = if study.data().is_empty() { None } else { Some(fitted.recommend()?) };
     let mut pictures = mcbo_plot::pictures(fitted, recommendation.as_ref());

@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let model = match study.data().is_empty() {
         true => None,
         false => Some(super::with_threads(arguments.threads, || {
-            let share = study.thinned(super::QUICK);
+            let share = super::share(&study);
             let fitted = share.as_ref().unwrap_or(&study);
             let recommendation = fitted.recommend_given(Criterion::Mean, &given)?;
             let certificate = fitted.certify(&recommendation, WIDTH);

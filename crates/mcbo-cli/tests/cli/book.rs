@@ -461,8 +461,8 @@ fn the_report_of_a_long_study_stays_small() {
         mcbo_in(at, &["report", "long", "--out", "-"]).with_code(0).stdout
     };
     let (some, more) = (page(0, 800), page(800, 2800));
-    assert!(some.contains("fitted to 300 of the 800 measured trials"), "it says what was used");
-    assert!(more.contains("fitted to 300 of the 2800") && more.contains("What was learned"));
+    assert!(some.contains("fitted to 200 of the 800 measured trials"), "it says what was used");
+    assert!(more.contains("fitted to 200 of the 2800") && more.contains("What was learned"));
     let grown = (more.len() - some.len()) / 2000;
     assert!(some.len() < 400_000 && grown < 300, "{} and {grown} a trial", some.len());
 }

@@ -20,16 +20,17 @@ pub mod predict;
 pub mod rename;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod status;
 pub mod studies;
 pub mod tell;
 pub mod update;
 pub mod void;
-pub mod why;
 
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
+use mcbo_report::QUICK;
 
 /// Computes with so many threads, or with all.
 ///
@@ -44,15 +45,6 @@ fn with_threads<T: Send>(threads: Option<usize>, compute: impl FnOnce() -> Resul
             .context("the threads cannot be started")?
             .install(compute),
     }
-}
-
-/// With more trials than this nothing is fitted by commands that should answer at once.
-const QUICK: usize = 300;
-
-/// The share of a longer study that pages and pictures fit their model to; none of one that is not longer.
-fn share(study: &mcbo_core::Study) -> Option<mcbo_core::Study> {
-    const SHARE: usize = 200;
-    (study.data().len() > QUICK).then(|| study.thinned(SHARE)).flatten()
 }
 
 /// Says of trials that were just told what does not fit about them. That they are kept is beyond question.

@@ -16,7 +16,7 @@ use crate::{describe, store};
 pub fn run(arguments: &Plot) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
     let console = Console::new(arguments.storage.quiet);
-    let share = super::share(&study);
+    let share = mcbo_report::share(&study);
     let fitted = share.as_ref().unwrap_or(&study);
     let recommendation = if study.data().is_empty() { None } else { Some(fitted.recommend()?) };
     let mut pictures = mcbo_plot::pictures(fitted, recommendation.as_ref());
@@ -46,7 +46,7 @@ pub fn run(arguments: &Plot) -> Result<ExitCode> {
         write(folder, picture)?;
     }
     let index = folder.join("index.html");
-    let page = super::report::index(&arguments.study, &pictures);
+    let page = mcbo_report::page::index(&arguments.study, &pictures);
     fs::write(&index, page).with_context(|| format!("{} cannot be written", index.display()))?;
     let count = describe::count(pictures.len(), "picture");
     console.note(&format!(

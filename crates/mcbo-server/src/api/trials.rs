@@ -236,12 +236,15 @@ pub async fn restore(
     out_or_back(app, study, headers, voiding, StoredStudy::restore).await
 }
 
+/// Takes trials out or puts them back, and says which.
+type Voided = fn(&mut StoredStudy, &[usize], &str) -> Result<Vec<usize>, mcbo_store::StoreError>;
+
 async fn out_or_back(
     app: App,
     study: String,
     headers: HeaderMap,
     Voiding { trials, reason, event }: Voiding,
-    act: fn(&mut StoredStudy, &[usize], &str) -> Result<Vec<usize>, mcbo_store::StoreError>,
+    act: Voided,
 ) -> Answer {
     let who = worker(&headers);
     blocking(move || {

@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::{self, BadInput};
 use crate::interrupt::Interrupt;
-use crate::run::exec::Exec;
+use crate::run::exec::{Exec, Programs};
 use crate::run::kept::{self, Book};
 use crate::run::progress::{self, Progress};
 use crate::run::report::Report;
@@ -44,12 +44,19 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
         )
         .into());
     }
+    if arguments.contexts.is_some() && problem.contexts().next().is_none() {
+        return Err(BadInput::new(
+            "there is a program for the contexts, but the problem has none",
+            "mark nodes that are known before deciding with `context = true` in the problem file",
+        )
+        .into());
+    }
     for warning in problem.warnings() {
         console.warning(&warning.to_string());
     }
-    if let (Book::Kept { stored, .. }, done @ 1..) = (&book, study.trials().len()) {
-        let name = describe::argument(stored.name());
-        let anew = if kept::is_unnamed(stored.name()) { "; --fresh begins anew" } else { "" };
+    if let (Some(kept_as), done @ 1..) = (book.name(), study.trials().len()) {
+        let name = describe::argument(kept_as);
+        let anew = if kept::is_unnamed(kept_as) { "; --fresh begins anew" } else { "" };
         console.note(&format!("going on with study {name} after {}{anew}", describe::count(done, "trial")));
     }
     if !arguments.storage.quiet && !arguments.json {
@@ -95,12 +102,14 @@ fn book(arguments: &Run, console: &Console) -> Result<Book> {
                 // Nobody asked for a store: measuring goes on without one.
                 Err(error) if arguments.storage.storage.is_none() => {
                     console.warning(&format!("this run is not kept: {error}"));
-                    Ok(Book::Memory(Box::new(in_memory(arguments, problem, &options))))
+                    Ok(Book::in_memory(in_memory(arguments, problem, &options), worker.clone()))
                 }
                 Err(error) => Err(error),
             }
         }
-        (None, _, Some((_, problem))) => Ok(Book::Memory(Box::new(in_memory(arguments, problem, &options)))),
+        (None, _, Some((_, problem))) => {
+            Ok(Book::in_memory(in_memory(arguments, problem, &options), worker.clone()))
+        }
         (None, _, None) => {
             Err(BadInput::new("no problem is given", "name a problem file, or a --study").into())
         }
@@ -159,14 +168,15 @@ fn world(arguments: &Run, study: &Study, interrupt: &Interrupt, console: &Consol
     match &arguments.exec {
         Some(command) => {
             let timeout = arguments.timeout.map(Duration::from_secs_f64);
-            Box::new(Exec::new(problem, command, timeout, interrupt, console))
+            let programs = Programs { measure: command.clone(), contexts: arguments.contexts.clone() };
+            Box::new(Exec::new(problem, programs, timeout, interrupt, console))
         }
         None => Box::new(Simulated::new(problem, study.seed())),
     }
 }
 
 impl World for Box<dyn World + Send> {
-    fn given(&mut self, number: usize) -> Given {
+    fn given(&mut self, number: usize) -> Result<Given, MeasureError> {
         (**self).given(number)
     }
 
@@ -271,14 +281,7 @@ fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, console: &
 fn gave_up(trial: usize, failure: Option<&MeasureError>) -> anyhow::Error {
     let mut text = format!("{PATIENCE} trials in a row failed, so the run ends here");
     if let Some(failure) = failure {
-        text.push_str(&format!("\ntrial {trial}: {}", failure.what));
-        if !failure.said.is_empty() {
-            text.push_str("\nthe last it wrote to stderr:");
-            for line in failure.said.lines() {
-                text.push_str(&format!("\n  {line}"));
-            }
-        }
-        text.push_str(&format!("\nhint: {}", failure.hint));
+        text.push_str(&format!("\ntrial {trial}: {}", failure.at_length()));
     }
     anyhow!(text)
 }

@@ -11,6 +11,15 @@ use crate::ledger::Change;
 use crate::study::StoredStudy;
 use crate::view::Entry;
 
+/// What must not have happened before a change.
+#[derive(Debug, Clone)]
+pub(crate) struct Unless {
+    /// The last event that the author of the change has seen.
+    pub seen: i64,
+    /// The trials that matter; all that happens does where none is named.
+    pub trials: Vec<usize>,
+}
+
 impl StoredStudy {
     /// Applies the events that are not in the state yet.
     pub(crate) fn catch_up(
@@ -61,6 +70,19 @@ impl StoredStudy {
         }
     }
 
+    /// Refuses a change whose author has not seen what it would overwrite.
+    fn refuse_overtaken(&self, transaction: &mut Transaction<'_>, unless: &Unless) -> Result<(), StoreError> {
+        for entry in self.read_events(transaction, unless.seen)? {
+            let event = Event::read(&entry.kind, &entry.payload)
+                .map_err(|reason| self.bad_event(entry.seq, reason))?;
+            let trial = event.trials().into_iter().find(|trial| unless.trials.contains(trial));
+            if trial.is_some() || unless.trials.is_empty() {
+                return Err(StoreError::Overtaken { study: self.name.clone(), trial, seq: entry.seq });
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn bad_event(&self, seq: i64, reason: String) -> StoreError {
         StoreError::BadEvent { study: self.name.clone(), seq, reason }
     }
@@ -79,6 +101,9 @@ impl StoredStudy {
                 Backend::Postgres => "SELECT created FROM studies WHERE id = $1 FOR UPDATE",
             },
         )?;
+        if let Some(unless) = self.unless.take() {
+            self.refuse_overtaken(&mut transaction, &unless)?;
+        }
         let mut state = self.fold.take();
         self.catch_up(&mut transaction, &mut state)?;
         let mut fold = state.ok_or_else(|| self.bad_event(1, "the log is empty".into()))?;

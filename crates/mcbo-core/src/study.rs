@@ -1,10 +1,13 @@
 //! Ask and tell: the state of an optimisation, in memory.
 
 mod effects;
+mod error;
 mod mend;
 mod oddity;
 mod predict;
 mod resume;
+mod thin;
+mod trial;
 mod why;
 
 use std::collections::BTreeMap;
@@ -20,151 +23,12 @@ use crate::strategy::{
 };
 use crate::{Given, Intervention, Problem};
 
-/// Where a trial stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TrialState {
-    /// Proposed, not yet measured.
-    Pending,
-    /// Measured.
-    Complete,
-    /// Could not be run.
-    Failed,
-    /// Taken out of the study; what was told of it stays on record, and it can be put back.
-    Voided,
-}
-
-impl TrialState {
-    /// The state in a word: `pending`, `complete`, `failed` or `voided`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Complete => "complete",
-            Self::Failed => "failed",
-            Self::Voided => "voided",
-        }
-    }
-}
-
-/// Who chose what a trial does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// The initial design.
-    Design,
-    /// The study's strategy.
-    Strategy,
-    /// The user, by hand.
-    Enqueued,
-    /// Nobody here: it was made outside the study.
-    Added,
-}
-
-impl Origin {
-    /// What stands in the place of a strategy's name in suggestions that no strategy made; strategies cannot be called so.
-    pub const RESERVED: [&'static str; 3] = ["design", "enqueued", "added"];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Design => Self::RESERVED[0],
-            Self::Enqueued => Self::RESERVED[1],
-            Self::Added => Self::RESERVED[2],
-            Self::Strategy => "",
-        }
-    }
-}
-
-impl Suggestion {
-    /// Who made it.
-    pub fn origin(&self) -> Origin {
-        let named = [Origin::Design, Origin::Enqueued, Origin::Added];
-        named.into_iter().find(|origin| origin.name() == self.strategy).unwrap_or(Origin::Strategy)
-    }
-}
-
-/// One experiment of a study.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Trial {
-    /// Its number, from 1.
-    pub number: usize,
-    /// Where it stands.
-    pub state: TrialState,
-    /// What is to be done, and why. Trials that were added from outside have no predictions.
-    pub suggestion: Suggestion,
-    /// What was really done, where that is something else.
-    pub done: Option<Intervention>,
-    /// What was measured, once it is complete.
-    pub values: Option<Vec<Option<f64>>>,
-}
-
-impl Trial {
-    /// What was done as far as it is known: what was told of it, else what was suggested. The model learns from this one.
-    pub fn intervention(&self) -> &Intervention {
-        self.done.as_ref().unwrap_or(&self.suggestion.intervention)
-    }
-}
-
+pub use error::StudyError;
 pub use oddity::Oddity;
 pub use predict::Prediction;
 pub use resume::ChangeError;
+pub use trial::{Origin, Trial, TrialState};
 pub use why::Why;
-
-/// Why a study refuses what it is told. The study is as it was then.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StudyError {
-    /// No such trial.
-    #[error("there is no trial {number}; hint: the trials are 1 to {last}")]
-    UnknownTrial {
-        /// The number asked for.
-        number: usize,
-        /// The last trial's number.
-        last: usize,
-    },
-    /// The trial is not pending any more.
-    #[error(
-        "trial {number} is {} already; hint: what was told stays, and what is missing can still be told",
-        state.name()
-    )]
-    NotPending {
-        /// The trial.
-        number: usize,
-        /// Its state.
-        state: TrialState,
-    },
-    /// A value that was told before is told again, and differs.
-    #[error(
-        "trial {number}: {node} is {stored} already and cannot become {told}; hint: what was told stays until it is corrected; add a row of its own for another measurement"
-    )]
-    Conflict {
-        /// The trial.
-        number: usize,
-        /// The node.
-        node: String,
-        /// The value the study has.
-        stored: f64,
-        /// The value told now.
-        told: f64,
-    },
-    /// A value that is to be corrected was never told.
-    #[error("trial {number}: {node} has no value to correct; hint: tell it")]
-    NotTold {
-        /// The trial.
-        number: usize,
-        /// The node.
-        node: String,
-    },
-    /// There is nothing to go by.
-    #[error(
-        "no trial has been measured yet, so nothing can be predicted; hint: ask for the first one, measure it and tell what it gave"
-    )]
-    NoData,
-    /// The observation does not fit.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// No suggestion could be made.
-    #[error(transparent)]
-    Suggest(#[from] SuggestError),
-}
 
 /// An optimisation under way: ask for the next intervention, do it, tell what came out.
 ///

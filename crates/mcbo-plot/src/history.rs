@@ -15,6 +15,8 @@ const BELOW: f64 = 52.0;
 /// Predictions may stretch the panel by this share of the measured range, or of the narrowest prediction, on
 /// either side.
 const STRETCH: f64 = 0.6;
+/// Of more trials than this only some are drawn: those that were the best so far or do not fit, and others evenly.
+const DRAWN: usize = 1500;
 
 /// In the order of the legend.
 const ORIGINS: [Origin; 4] = [Origin::Strategy, Origin::Design, Origin::Enqueued, Origin::Added];
@@ -57,8 +59,7 @@ fn expectation(problem: &Problem, forecasts: &[Forecast]) -> Option<[f64; 3]> {
     ordered.iter().all(|value| value.is_finite()).then_some(ordered)
 }
 
-fn points(study: &Study, recommendation: Option<&Recommendation>) -> Vec<Point> {
-    let odd = recommendation.map_or_else(Vec::new, |advice| study.oddities(&advice.network));
+fn points(study: &Study, odd: &[Oddity]) -> Vec<Point> {
     let odd: Vec<usize> = odd.iter().filter(|odd| odd.trials().len() == 1).flat_map(Oddity::trials).collect();
     let problem = study.problem();
     let slot = problem.slot(problem.reward()).start;
@@ -78,8 +79,14 @@ fn points(study: &Study, recommendation: Option<&Recommendation>) -> Vec<Point> 
 /// The reward of every trial, what the model had expected of it, the best so far, and what it expects of the recommended
 /// intervention; all in the user's own sign. Trials that do not fit the rest are ringed.
 pub fn history(study: &Study, recommendation: Option<&Recommendation>) -> Picture {
+    let odd = recommendation.map_or_else(Vec::new, |advice| study.oddities(&advice.network));
+    history_with(study, recommendation, &odd)
+}
+
+/// The same where it is known what does not fit; the model may have seen only a share of the trials.
+pub fn history_with(study: &Study, recommendation: Option<&Recommendation>, odd: &[Oddity]) -> Picture {
     let problem = study.problem();
-    let points = points(study, recommendation);
+    let points = points(study, odd);
     let advice = recommendation.and_then(|advice| expectation(problem, &advice.predicted));
     let axes = axes(&points, advice);
     let name = shorten(&problem.nodes()[problem.reward()].name);
@@ -147,28 +154,40 @@ fn draw_advice(canvas: &mut Canvas, axes: &Axes, advice: Option<[f64; 3]>) {
     canvas.close_group();
 }
 
+/// Which points are drawn, and those that were the best so far.
+fn chosen(points: &[Point], sign: f64) -> (Vec<&Point>, Vec<&Point>) {
+    let mut best: Vec<&Point> = Vec::new();
+    for point in points.iter().filter(|point| point.keeps) {
+        let better =
+            |reward: f64| best.last().and_then(|best| best.reward).is_none_or(|b| sign * reward > sign * b);
+        if point.reward.is_some_and(better) {
+            best.push(point);
+        }
+    }
+    let every = points.len().div_ceil(DRAWN).max(1);
+    let is_best = |point: &Point| best.binary_search_by(|b| b.number.total_cmp(&point.number)).is_ok();
+    let drawn = points.iter().enumerate().filter(|(k, point)| k % every == 0 || point.odd || is_best(point));
+    (drawn.map(|(_, point)| point).collect(), best)
+}
+
 fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point], sign: f64) {
-    let r = if points.len() > 150 { 2.2 } else { 3.4 };
+    let (drawn, best) = chosen(points, sign);
+    let r = if drawn.len() > 150 { 2.2 } else { 3.4 };
     canvas.open_style(&MODEL);
-    for (point, [low, mean, high]) in points.iter().filter_map(|point| Some((point, point.expected?))) {
+    for (point, [low, mean, high]) in drawn.iter().filter_map(|point| Some((point, point.expected?))) {
         let x = axes.across(point.number);
         bar(canvas, [x, axes.down(mean)], [axes.down(high), axes.down(low)]);
     }
     canvas.close_group();
-    let mut best: Option<f64> = None;
     let mut steps: Vec<[f64; 2]> = Vec::new();
-    let kept = points.iter().filter(|point| point.keeps);
-    for (number, reward) in kept.filter_map(|point| Some((point.number, point.reward?))) {
-        let better = |best: f64| if sign * reward > sign * best { reward } else { best };
-        let next = best.map_or(reward, better);
-        if let Some(best) = best {
-            steps.push(axes.at(number, best));
-        }
-        steps.push(axes.at(number, next));
-        best = Some(next);
+    let mut last: Option<f64> = None;
+    for (number, reward) in best.iter().filter_map(|point| Some((point.number, point.reward?))) {
+        steps.extend(last.map(|last| axes.at(number, last)));
+        steps.push(axes.at(number, reward));
+        last = Some(reward);
     }
-    if let Some(best) = best {
-        steps.push([axes.size[0], axes.down(best)]);
+    if let Some(last) = last {
+        steps.push([axes.size[0], axes.down(last)]);
         canvas.open_style(&BEST);
         canvas.stroke(&steps, BEST.width, 0.8, "");
         canvas.close_group();
@@ -176,7 +195,7 @@ fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point], sign: f64) {
     for origin in ORIGINS.into_iter().rev() {
         let style = style(origin);
         canvas.open_style(&style);
-        for point in points.iter().filter(|point| point.origin == origin) {
+        for point in drawn.iter().filter(|point| point.origin == origin) {
             if let Some(reward) = point.reward {
                 canvas.marker(axes.at(point.number, reward), style.marker, r);
             }
@@ -258,6 +277,9 @@ fn caption(study: &Study, points: &[Point], advice: Option<[f64; 3]>) -> String 
     if out > 0 {
         text.push_str(&format!("{} taken out, not shown. ", counted(out, "trial")));
     }
+    if points.len() > DRAWN {
+        text.push_str("Of so many trials some are drawn, among them all that were the best so far. ");
+    }
     if points.is_empty() {
         text.push_str("There is no trial yet.");
     } else {
@@ -269,6 +291,32 @@ fn caption(study: &Study, points: &[Point], advice: Option<[f64; 3]>) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_trials_the_best_are_drawn() {
+        let point = |number: usize, reward: f64| Point {
+            number: number as f64,
+            origin: Origin::Strategy,
+            state: TrialState::Complete,
+            reward: Some(reward),
+            keeps: number != 4000,
+            expected: None,
+            odd: number == 5003,
+        };
+        // A best one at 7777, and one at 4000 that breaks a limit.
+        let reward = |k: usize| if k == 7777 || k == 4000 { 2.0 } else { (k % 97) as f64 / 97.0 };
+        let points: Vec<Point> = (1..=10_000).map(|k| point(k, reward(k))).collect();
+        for (sign, improved) in [(1.0, 7777), (-1.0, 97)] {
+            let (drawn, best) = chosen(&points, sign);
+            assert!((DRAWN / 2..=DRAWN + 120).contains(&drawn.len()), "{}", drawn.len());
+            assert_eq!(best.last().map(|point| point.number as usize), Some(improved));
+            assert!(
+                drawn.iter().any(|point| point.odd)
+                    && best.iter().all(|best| drawn.iter().any(|p| p.number == best.number))
+            );
+        }
+        assert_eq!(chosen(&points[..40], 1.0).0.len(), 40);
+    }
 
     #[test]
     fn early_predictions_do_not_squeeze_the_rewards() {

@@ -25,6 +25,7 @@ pub fn document(name: &str, study: &Study, recommendation: &Recommendation, effe
     json!({
         "study": name,
         "about": json::intervention(problem, &recommendation.intervention),
+        "given": json::given(problem, &recommendation.given),
         "actions": actions.collect::<Vec<_>>(),
         "arrows": arrows.collect::<Vec<_>>(),
         "unknown": unknown.collect::<Vec<_>>(),

@@ -26,3 +26,9 @@ pub use templates::Template;
 
 /// With more trials than this nothing is fitted by what should answer at once.
 pub const QUICK: usize = 300;
+
+/// The share of a longer study that pages and pictures fit their model to; none of one that is not longer.
+pub fn share(study: &mcbo_core::Study) -> Option<mcbo_core::Study> {
+    const SHARE: usize = 200;
+    (study.data().len() > QUICK).then(|| study.thinned(SHARE)).flatten()
+}

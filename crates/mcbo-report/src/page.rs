@@ -27,8 +27,17 @@ pub struct Subject<'a> {
     pub model: Option<&'a Modelled>,
 }
 
+impl Subject<'_> {
+    /// What the model was fitted to.
+    fn fitted(&self) -> &Study {
+        self.model.and_then(|model| model.share.as_ref()).unwrap_or(self.study)
+    }
+}
+
 /// What the model says.
 pub struct Modelled {
+    /// The share of the study that it was fitted to, where that is not all of it.
+    pub share: Option<Study>,
     /// What to settle for.
     pub recommendation: Recommendation,
     /// How much better anything else could be.
@@ -49,7 +58,17 @@ impl Modelled {
         let certificate = study.certify(&recommendation, WIDTH);
         let effects = study.effects(&recommendation)?;
         let odd = study.oddities(&recommendation.network);
-        Ok(Self { recommendation, certificate, effects, odd })
+        Ok(Self { share: None, recommendation, certificate, effects, odd })
+    }
+
+    /// The same at once, however long the study is: of a long one the model is fitted to a share.
+    ///
+    /// # Errors
+    /// If no model can be fitted.
+    pub fn of_share(study: &Study, given: &Given) -> Result<Self, StudyError> {
+        let share = crate::share(study);
+        let model = Self::of(share.as_ref().unwrap_or(study), given)?;
+        Ok(Self { share, ..model })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::study::Known;
 use super::{Storage, threads};
 
 /// `mcbo void`
@@ -36,11 +37,14 @@ pub struct Void {
 Examples:
   mcbo effects beer
   mcbo effects beer --json | jq '.actions[0].name'
+  mcbo effects beer --given quality=0.8    where that is known of a context
 
 About the recommended intervention: one thing is moved at a time, the rest stays as recommended.")]
 pub struct Effects {
     /// The study
     pub study: String,
+    #[command(flatten)]
+    pub given: Known,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
@@ -54,8 +58,9 @@ pub struct Effects {
 /// `mcbo report`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   mcbo report beer --out beer.html
+  mcbo report beer --out today.html --given quality=0.8    for what is known of a context
 
 The page needs nothing but itself: send it, or print it. The study is only looked at, no experiment is asked for.")]
 pub struct Report {
@@ -64,6 +69,8 @@ pub struct Report {
     /// File to write; one that is there is replaced. `-` prints the page
     #[arg(long, value_name = "FILE")]
     pub out: String,
+    #[command(flatten)]
+    pub given: Known,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,

@@ -311,8 +311,8 @@ pub struct Plot {
 Example:
   mcbo update beer --problem mcbo.toml
 
-Arrows, ranges, noise and formulas can change, nodes and actions be added; none can go, and all trials must fit the new \
-ranges. The study remembers the problem it had before.")]
+Arrows, ranges, noise and formulas can change, nodes and actions be added; none can go. Trials outside new ranges stay and are \
+learned from. The study remembers the problem it had before.")]
 pub struct Update {
     /// The study
     pub study: String,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Effect, Effects, Recommendation, Study};
+use mcbo_core::{Criterion, Effect, Effects, Recommendation, Study};
 
 use crate::cli::Effects as Arguments;
 use crate::console::{BOLD, Console, styled};
@@ -11,7 +11,7 @@ use crate::exit::ExitCode;
 use crate::number::Format;
 use crate::show::BOUNDS;
 use crate::table::{self, Align, Table, paragraph};
-use crate::{describe, store};
+use crate::{describe, show, store, words};
 
 /// Arrows that are shown, unless all are asked for.
 const SHOWN: usize = 12;
@@ -19,8 +19,9 @@ const SHOWN: usize = 12;
 /// Fits the model and prints what matters in it.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
+    let given = words::given(study.problem(), &arguments.given.given)?;
     let (recommendation, effects) = super::with_threads(arguments.threads, || {
-        let recommendation = study.recommend()?;
+        let recommendation = study.recommend_given(Criterion::Mean, &given)?;
         let effects = study.effects(&recommendation)?;
         Ok((recommendation, effects))
     })?;
@@ -58,6 +59,7 @@ fn write(
     let bounds = |e: &Effect| format!("{} to {}", format.show(e.lower), format.show(e.upper));
     let about = describe::intervention(&describe::levers(problem), &recommendation.intervention);
     writeln!(out, "{}", styled(BOLD, &format!("What moves {reward}, about the recommended {about}")))?;
+    show::given(out, problem, &recommendation.given)?;
     if !effects.actions.is_empty() {
         let best = format!("best {reward} at");
         let mut table =

@@ -16,8 +16,25 @@ use crate::{describe, store};
 pub fn run(arguments: &Plot) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
     let console = Console::new(arguments.storage.quiet);
-    let recommendation = if study.data().is_empty() { None } else { Some(study.recommend()?) };
-    let pictures = mcbo_plot::pictures(&study, recommendation.as_ref());
+    let share = mcbo_report::share(&study);
+    let fitted = share.as_ref().unwrap_or(&study);
+    let recommendation = if study.data().is_empty() { None } else { Some(fitted.recommend()?) };
+    let mut pictures = mcbo_plot::pictures(fitted, recommendation.as_ref());
+    // Where the model knows a share of the trials, pictures of trials still have all of them.
+    if let (Some(share), Some(advice)) = (&share, &recommendation) {
+        let odd = share.oddities(&advice.network);
+        let whole =
+            [mcbo_plot::history_with(&study, Some(advice), &odd), mcbo_plot::parallel(&study, Some(advice))];
+        for picture in whole {
+            let place = pictures.iter().position(|other| other.name == picture.name);
+            place.into_iter().for_each(|place| pictures[place] = picture.clone());
+        }
+        console.note(&format!(
+            "the model is fitted to {} of the {} measured trials, the newest half and others evenly",
+            share.data().len(),
+            study.data().len()
+        ));
+    }
     let folder = &arguments.out;
     fs::create_dir_all(folder).map_err(|error| {
         BadInput::new(

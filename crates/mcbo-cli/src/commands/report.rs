@@ -3,22 +3,21 @@
 use std::io::Write as _;
 
 use anyhow::{Context, Result};
-use mcbo_core::Given;
 use mcbo_report::page::{Looks, Modelled, Subject, report};
 
 use crate::cli::Report as Arguments;
 use crate::console::Console;
 use crate::exit::ExitCode;
-use crate::{describe, store};
+use crate::{describe, store, words};
 
 /// Writes the page.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut stored = store::study(&arguments.storage, &arguments.study)?;
     let (status, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
-    let model = match study.data().len() {
-        0 => None,
-        rows if rows > super::QUICK => None,
-        _ => Some(super::with_threads(arguments.threads, || Ok(Modelled::of(&study, Given::NONE)?))?),
+    let given = words::given(study.problem(), &arguments.given.given)?;
+    let model = match study.data().is_empty() {
+        true => None,
+        false => Some(super::with_threads(arguments.threads, || Ok(Modelled::of_share(&study, &given)?))?),
     };
     let (name, model) = (arguments.study.as_str(), model.as_ref());
     let subject = Subject { name, status: &status, study: &study, trials: &trials, model };

@@ -54,9 +54,9 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
     for warning in problem.warnings() {
         console.warning(&warning.to_string());
     }
-    if let (Book::Kept { stored, .. }, done @ 1..) = (&book, study.trials().len()) {
-        let name = describe::argument(stored.name());
-        let anew = if kept::is_unnamed(stored.name()) { "; --fresh begins anew" } else { "" };
+    if let (Some(kept_as), done @ 1..) = (book.name(), study.trials().len()) {
+        let name = describe::argument(kept_as);
+        let anew = if kept::is_unnamed(kept_as) { "; --fresh begins anew" } else { "" };
         console.note(&format!("going on with study {name} after {}{anew}", describe::count(done, "trial")));
     }
     if !arguments.storage.quiet && !arguments.json {
@@ -102,12 +102,14 @@ fn book(arguments: &Run, console: &Console) -> Result<Book> {
                 // Nobody asked for a store: measuring goes on without one.
                 Err(error) if arguments.storage.storage.is_none() => {
                     console.warning(&format!("this run is not kept: {error}"));
-                    Ok(Book::Memory(Box::new(in_memory(arguments, problem, &options))))
+                    Ok(Book::in_memory(in_memory(arguments, problem, &options), worker.clone()))
                 }
                 Err(error) => Err(error),
             }
         }
-        (None, _, Some((_, problem))) => Ok(Book::Memory(Box::new(in_memory(arguments, problem, &options)))),
+        (None, _, Some((_, problem))) => {
+            Ok(Book::in_memory(in_memory(arguments, problem, &options), worker.clone()))
+        }
         (None, _, None) => {
             Err(BadInput::new("no problem is given", "name a problem file, or a --study").into())
         }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use mcbo_core::{Given, Problem, Study, StudyError, TrialState, slot_name};
-use mcbo_store::{Options, Store, StoreError, StoredStudy};
+use mcbo_store::{MemoryStudy, Options, Store, StoreError, StoredStudy, StoredTrial};
 
 /// Runs without a name are studies of such a name.
 const UNNAMED: &str = "run/";
@@ -51,40 +51,71 @@ pub fn unnamed(
     }
 }
 
-/// The study of a run.
-pub enum Book {
+/// Where the study of a run is: both follow the same rules.
+enum Place {
     /// Gone with the program.
-    Memory(Box<Study>),
+    Memory(Box<MemoryStudy>),
     /// Kept.
-    Kept {
-        /// Where.
-        stored: Box<StoredStudy>,
-        /// Whose trials the run works on.
-        worker: String,
-        /// The study as it was last seen.
-        state: Box<Study>,
-        /// Why its trials had failed when the run began.
-        reasons: Vec<Option<String>>,
-    },
+    Store(Box<StoredStudy>),
+}
+
+/// The same call of either.
+macro_rules! either {
+    ($place:expr, $study:ident => $call:expr) => {
+        match &mut $place {
+            Place::Memory($study) => $call,
+            Place::Store($study) => $call,
+        }
+    };
+}
+
+/// The study of a run.
+pub struct Book {
+    place: Place,
+    /// Whose trials the run works on.
+    worker: String,
+    /// The study as it was last seen.
+    state: Study,
+    /// Why its trials had failed when the run began.
+    reasons: Vec<Option<String>>,
 }
 
 impl Book {
+    /// A study without trials yet, which is gone with the program.
+    pub fn in_memory(study: Study, worker: String) -> Self {
+        let place = Place::Memory(Box::new(MemoryStudy::new(study.clone(), None)));
+        Self { place, worker, state: study, reasons: Vec::new() }
+    }
+
     /// A study that is kept.
     ///
     /// # Errors
     /// If it cannot be read.
     pub fn kept(mut stored: StoredStudy, worker: String) -> Result<Self> {
-        let state = Box::new(stored.study()?);
+        let state = stored.study()?;
         let reasons = stored.trials()?.into_iter().map(|trial| trial.record.reason).collect();
-        Ok(Self::Kept { stored: Box::new(stored), worker, state, reasons })
+        Ok(Self { place: Place::Store(Box::new(stored)), worker, state, reasons })
+    }
+
+    /// The name under which it is kept.
+    pub fn name(&self) -> Option<&str> {
+        match &self.place {
+            Place::Memory(_) => None,
+            Place::Store(stored) => Some(stored.name()),
+        }
     }
 
     /// The study as it stands.
     pub fn study(&self) -> &Study {
-        match self {
-            Self::Memory(study) => study,
-            Self::Kept { state, .. } => state,
-        }
+        &self.state
+    }
+
+    fn look(&mut self) -> Result<()> {
+        self.state = match &mut self.place {
+            Place::Memory(memory) => memory.study().clone(),
+            Place::Store(stored) => stored.study()?,
+        };
+        Ok(())
     }
 
     /// A trial that is under way and the run's own.
@@ -92,18 +123,14 @@ impl Book {
     /// # Errors
     /// If the store cannot be read.
     pub fn pending(&mut self) -> Result<Option<usize>> {
-        match self {
-            Self::Memory(study) => {
-                let pending = study.trials().iter().find(|trial| trial.state == TrialState::Pending);
-                Ok(pending.map(|trial| trial.number))
-            }
-            Self::Kept { stored, worker, .. } => {
-                let own = |trial: &&mcbo_store::StoredTrial| {
-                    trial.trial.state == TrialState::Pending && trial.record.worker.as_ref() == Some(worker)
-                };
-                Ok(stored.trials()?.iter().find(own).map(|trial| trial.trial.number))
-            }
-        }
+        let trials = match &mut self.place {
+            Place::Memory(memory) => memory.trials(),
+            Place::Store(stored) => stored.trials()?,
+        };
+        let own = |trial: &&StoredTrial| {
+            trial.trial.state == TrialState::Pending && trial.record.worker.as_ref() == Some(&self.worker)
+        };
+        Ok(trials.iter().find(own).map(|trial| trial.trial.number))
     }
 
     /// The next trial, one that is under way or a new one, where this is known of the contexts.
@@ -111,15 +138,10 @@ impl Book {
     /// # Errors
     /// If no model can be fitted, or the store cannot be written.
     pub fn ask(&mut self, given: &Given) -> Result<usize> {
-        match self {
-            Self::Memory(study) => Ok(study.ask_given(given)?.number),
-            Self::Kept { stored, worker, state, .. } => {
-                let asked = stored.ask_given(worker, 1, given)?;
-                **state = stored.study()?;
-                // One was asked for.
-                Ok(asked.first().map_or(0, |trial| trial.trial.number))
-            }
-        }
+        let asked = either!(self.place, study => study.ask_given(&self.worker, 1, given))?;
+        self.look()?;
+        // One was asked for.
+        Ok(asked.first().map_or(0, |trial| trial.trial.number))
     }
 
     /// Takes what a trial gave.
@@ -127,34 +149,26 @@ impl Book {
     /// # Errors
     /// Why it cannot be taken; the outer error if the store cannot be written.
     pub fn tell(&mut self, number: usize, values: Vec<Option<f64>>) -> Result<Result<(), StudyError>> {
-        match self {
-            Self::Memory(study) => Ok(study.tell(number, values)),
-            Self::Kept { stored, worker, state, .. } => {
-                let problem = state.problem();
-                let names = problem.nodes().iter().enumerate().flat_map(|(node, declared)| {
-                    (0..declared.dim).map(move |component| slot_name(problem, node, component))
-                });
-                let named: Vec<(String, f64)> =
-                    names.zip(values).filter_map(|(name, value)| Some((name, value?))).collect();
-                let named: Vec<(&str, Vec<f64>)> =
-                    named.iter().map(|(name, value)| (name.as_str(), vec![*value])).collect();
-                let told = stored.tell(number, &named, Some(worker));
-                **state = stored.study()?;
-                match told {
-                    Ok(()) => Ok(Ok(())),
-                    Err(StoreError::Study(error)) => Ok(Err(error)),
-                    Err(error) => Err(error.into()),
-                }
-            }
+        let problem = self.state.problem();
+        let names = problem.nodes().iter().enumerate().flat_map(|(node, declared)| {
+            (0..declared.dim).map(move |component| slot_name(problem, node, component))
+        });
+        let named: Vec<(String, f64)> =
+            names.zip(values).filter_map(|(name, value)| Some((name, value?))).collect();
+        let named: Vec<(&str, Vec<f64>)> =
+            named.iter().map(|(name, value)| (name.as_str(), vec![*value])).collect();
+        let told = either!(self.place, study => study.tell(number, &named, Some(&self.worker)));
+        self.look()?;
+        match told {
+            Ok(()) => Ok(Ok(())),
+            Err(StoreError::Study(error)) => Ok(Err(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Why a trial failed, if it is kept.
     pub fn reason(&self, number: usize) -> Option<String> {
-        match self {
-            Self::Memory(_) => None,
-            Self::Kept { reasons, .. } => reasons.get(number.checked_sub(1)?)?.clone(),
-        }
+        self.reasons.get(number.checked_sub(1)?)?.clone()
     }
 
     /// Marks a trial as failed.
@@ -162,17 +176,11 @@ impl Book {
     /// # Errors
     /// If the store cannot be written.
     pub fn fail(&mut self, number: usize, reason: &str) -> Result<()> {
-        match self {
-            Self::Memory(study) => study.fail(number)?,
-            Self::Kept { stored, state, .. } => {
-                match stored.fail(number, reason) {
-                    // Somebody else has told it meanwhile, which is better than nothing.
-                    Ok(()) | Err(StoreError::Study(StudyError::NotPending { .. })) => {}
-                    Err(error) => return Err(error.into()),
-                }
-                **state = stored.study()?;
-            }
+        match either!(self.place, study => study.fail(number, reason)) {
+            // Somebody else has told it meanwhile, which is better than nothing.
+            Ok(()) | Err(StoreError::Study(StudyError::NotPending { .. })) => {}
+            Err(error) => return Err(error.into()),
         }
-        Ok(())
+        self.look()
     }
 }

@@ -173,7 +173,7 @@ impl<W: World> Runner<W> {
 mod tests {
     use std::sync::Arc;
 
-    use mcbo_core::{Problem, Random, TrialState};
+    use mcbo_core::{Given, Problem, Random, TrialState};
 
     use super::*;
 
@@ -197,8 +197,12 @@ mod tests {
     }
 
     fn run(study: Study, fails: fn(usize) -> bool, interrupt: Interrupt) -> (End, Runner<Fake>) {
+        go_on(Book::in_memory(study, "w".into()), fails, interrupt)
+    }
+
+    fn go_on(book: Book, fails: fn(usize) -> bool, interrupt: Interrupt) -> (End, Runner<Fake>) {
         let goal = Goal { rounds: 4, gap: None, budget: None };
-        let mut runner = Runner::new(Book::Memory(Box::new(study)), Fake(fails), goal, interrupt);
+        let mut runner = Runner::new(book, Fake(fails), goal, interrupt);
         (runner.run(&mut |_| Ok(())).unwrap(), runner)
     }
 
@@ -221,13 +225,14 @@ mod tests {
 
     #[test]
     fn a_study_that_was_begun_goes_on_with_what_is_pending() {
-        let mut begun = study();
-        for number in 1..=3 {
-            begun.ask().unwrap();
-            begun.tell(number, vec![Some(0.0)]).unwrap();
+        let mut begun = Book::in_memory(study(), "w".into());
+        for _ in 1..=3 {
+            let number = begun.ask(Given::NONE).unwrap();
+            begun.tell(number, vec![Some(0.0)]).unwrap().unwrap();
         }
-        let pending = begun.ask().unwrap().suggestion.intervention.clone();
-        let (end, runner) = run(begun, |_| false, Interrupt::default());
+        let number = begun.ask(Given::NONE).unwrap();
+        let pending = begun.study().trials()[number - 1].suggestion.intervention.clone();
+        let (end, runner) = go_on(begun, |_| false, Interrupt::default());
         assert_eq!((end, runner.study().trials().len()), (End::Done, 7));
         let fourth = &runner.study().trials()[3];
         assert_eq!((fourth.state, &fourth.suggestion.intervention), (TrialState::Complete, &pending));

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::study::{asked, lab, tell};
-use crate::{command, finish, mcbo_in};
+use crate::{command, finish, mcbo_in, with_file};
 
 /// A study with some trials.
 fn told(trials: usize) -> tempfile::TempDir {
@@ -440,6 +440,31 @@ fn the_report_is_one_page() {
     assert_eq!(printed, page);
     let empty = lab();
     mcbo_in(empty.path(), &["report", "lab", "--out", "page.html"]).with_code(0);
+}
+
+/// A page about many trials has a model of a share of them, and grows by no more than their rows: 10,000 fit in 5 MB.
+#[test]
+fn the_report_of_a_long_study_stays_small() {
+    let problem = "maximize = \"y\"\n[nodes.y]\nactions = [\"a\"]\n[actions.a]\nrange = [0, 1]\n";
+    let directory = with_file("p.toml", problem);
+    let at = directory.path();
+    mcbo_in(at, &["new", "long", "--problem", "p.toml"]).with_code(0);
+    let page = |first: u32, last: u32| {
+        let mut table = String::from("a,y\n");
+        for k in first..last {
+            let a = f64::from(k * 7919 % 10_007) / 10_007.0;
+            let y = 1.0 - (a - 0.3).powi(2) + 0.01 * f64::from(k % 17);
+            table.push_str(&format!("{a},{y}\n"));
+        }
+        std::fs::write(at.join("rows.csv"), table).unwrap();
+        mcbo_in(at, &["add", "long", "--csv", "rows.csv"]).with_code(0);
+        mcbo_in(at, &["report", "long", "--out", "-"]).with_code(0).stdout
+    };
+    let (some, more) = (page(0, 800), page(800, 2800));
+    assert!(some.contains("fitted to 200 of the 800 measured trials"), "it says what was used");
+    assert!(more.contains("fitted to 200 of the 2800") && more.contains("What was learned"));
+    let grown = (more.len() - some.len()) / 2000;
+    assert!(some.len() < 400_000 && grown < 300, "{} and {grown} a trial", some.len());
 }
 
 #[test]

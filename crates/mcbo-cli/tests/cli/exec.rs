@@ -30,6 +30,22 @@ fn the_example_runs() {
     assert!(readme.contains("mcbo run problem.toml --exec 'python3 simulate.py'"));
 }
 
+/// The program in the README, as it stands there, after `mcbo init`.
+#[test]
+fn the_program_of_the_readme_runs_as_written() {
+    let readme = std::fs::read_to_string(examples().join("../README.md")).unwrap();
+    let (_, rest) = readme.split_once("cat > brew.py <<'END'\n").unwrap();
+    let (program, rest) = rest.split_once("\nEND\n").unwrap();
+    assert!(rest.starts_with("mcbo run mcbo.toml --exec 'python3 brew.py'\n"), "{rest}");
+    let directory = with_file("brew.py", program);
+    mcbo_in(directory.path(), &["init"]).with_code(0);
+    let arguments = ["run", "mcbo.toml", "--exec", "python3 brew.py", "--rounds", "2", "--json"];
+    let lines = mcbo_in(directory.path(), &arguments).with_code(0).json();
+    let (end, trials) = lines.split_last().unwrap();
+    assert!(trials.len() > 2 && trials.iter().all(|trial| trial["reward"].is_f64()), "{trials:?}");
+    assert_eq!(end["end"], "done");
+}
+
 #[test]
 fn the_program_gets_the_suggestion_and_its_stderr_passes() {
     let program = r#"cat > seen.json; echo "hello from trial" >&2; echo '{"x": 1.5, "y": 2}'"#;

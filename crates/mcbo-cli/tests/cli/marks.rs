@@ -102,6 +102,17 @@ fn given_goes_in_and_comes_out() {
         (predicted["given"]["quality"].as_f64(), predicted["predicted"]["quality"]["mean"].as_f64()),
         (Some(1.0), Some(1.0))
     );
+    // What matters, and the page, where something is known: y = dose (1 + quality) moves by 1.8 with the dose there, by 1.1 elsewhere.
+    let moved = |quality: &str| {
+        let given = format!("quality={quality}");
+        let effects =
+            mcbo_in(at, &["effects", "mill", "--given", &given, "--json"]).with_code(0).json().remove(0);
+        assert_eq!(effects["given"]["quality"].as_f64(), quality.parse().ok());
+        effects["actions"][0]["effect"].as_f64().unwrap()
+    };
+    assert!(moved("0.8") > moved("0.1"));
+    let page = mcbo_in(at, &["report", "mill", "--out", "-", "--given", "quality=0.8"]).with_code(0).stdout;
+    assert!(page.contains("known before deciding: quality = 0.8"), "{page}");
     let status = mcbo_in(at, &["status", "mill", "--json"]).with_code(0).json().remove(0);
     assert!(status["spent"].as_f64().unwrap() > 0.0);
     let export = mcbo_in(at, &["export", "mill"]).with_code(0);

@@ -1,5 +1,9 @@
 //! What can be wrong or odd with a problem, in words a user can act on.
 
+mod hint;
+mod requirement;
+mod warning;
+
 use std::fmt;
 use std::ops::Range;
 
@@ -7,6 +11,9 @@ use mcbo_gp::KernelParseError;
 
 use crate::expr::ExprError;
 use crate::graph::cycle_text;
+
+pub use requirement::RequirementFault;
+pub use warning::ProblemWarning;
 
 /// A mistake in a problem.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -426,193 +433,6 @@ fn set_text(set: &[String]) -> String {
     format!("{{{}}}", set.join(", "))
 }
 
-impl ProblemError {
-    /// How to mend it, when there is an idea.
-    pub fn hint(&self) -> Option<String> {
-        let did_you_mean = |nearest: &str| format!("did you mean `{nearest}`?");
-        let hint = match self {
-            Self::Syntax { .. } => return None,
-            Self::DuplicateKey { .. } => "remove or rename one of them".to_owned(),
-            Self::Empty => "start from a template; `maximize` and one `[nodes.NAME]` table are the least".to_owned(),
-            Self::NoNodes => "add a table `[nodes.NAME]` for every variable".to_owned(),
-            Self::UnknownKey { nearest: Some(nearest), .. } => did_you_mean(nearest),
-            Self::UnknownKey { known, .. } => format!("known here: {}", known.join(", ")),
-            Self::WrongType { .. } => return None,
-            Self::BadName { reserved: true, .. } => "formulas use this name already; choose another".to_owned(),
-            Self::BadName { .. } => {
-                "names are made of letters a-z, digits and underscores, and do not start with a digit".to_owned()
-            }
-            Self::EmptyName => "write `name = \"...\"` or leave it out".to_owned(),
-            Self::DuplicateName { .. } => "names are shared by nodes and actions; rename one of them".to_owned(),
-            Self::UnknownNode { name, is_action: true, .. } => {
-                format!("`{name}` is an action; actions are listed under `actions` of the nodes they feed")
-            }
-            Self::UnknownNode { nearest: Some(nearest), .. } => did_you_mean(nearest),
-            Self::UnknownNode { name, .. } => format!("add a table `[nodes.{name}]` or remove the name"),
-            Self::UnknownAction { name, is_node: true, .. } => {
-                format!("`{name}` is a node; nodes are listed under `parents`")
-            }
-            Self::UnknownAction { nearest: Some(nearest), .. } => did_you_mean(nearest),
-            Self::UnknownAction { name, .. } => {
-                format!("add a table `[actions.{name}]` with a `range`, or remove the name")
-            }
-            Self::Repeated { .. } => "name it once".to_owned(),
-            Self::SelfLoop { .. } => "a value that depends on its own past is two nodes, before and after".to_owned(),
-            Self::Cycle { .. } => "remove one of these parents; causes come before their effects".to_owned(),
-            Self::NoReward => "write `maximize = \"NODE\"` or `minimize = \"NODE\"` at the top".to_owned(),
-            Self::TwoRewards => "keep one of them".to_owned(),
-            Self::RewardIsVector { .. } => {
-                "add a scalar node that reads it, with a `formula` that says what is good".to_owned()
-            }
-            Self::RewardIsSettable { .. } => "what is optimised cannot be set; remove `do`".to_owned(),
-            Self::NotFinite { .. } => "write a number that bounds what can happen".to_owned(),
-            Self::BadRange { lo, hi, .. } if lo > hi => format!("write [{hi}, {lo}], the smaller end first"),
-            Self::BadRange { .. } => "the second end must be larger than the first".to_owned(),
-            Self::BadDim { .. } => "leave `dim` out for a plain number".to_owned(),
-            Self::BadNoise { std, .. } if *std == 0.0 => "write `noise = \"none\"`".to_owned(),
-            Self::BadNoise { .. } => "a standard deviation is a positive number".to_owned(),
-            Self::BadKernel { source, .. } => source.hint(),
-            Self::KernelOfChoice { input, choice: true, .. } => {
-                format!("write choice({input}), as in se(dose) * choice({input})")
-            }
-            Self::KernelOfChoice { input, .. } => format!("write se({input}) or another kernel of numbers"),
-            Self::KernelOfFormula { .. } => {
-                "a formula is used as it is and not learned; remove one of the two".to_owned()
-            }
-            Self::ComponentCount { dim: 1, .. } => "write it without the array, or set `dim`".to_owned(),
-            Self::ComponentCount { dim, .. } => format!("write an array of {dim}, one for each component"),
-            Self::Formula { error, .. } => return error.hint(),
-            Self::NotAnInput { node, name, .. } if node == name => "a node cannot read itself".to_owned(),
-            Self::NotAnInput { node, name, missing: "a parent", .. } => {
-                format!("add `{name}` to `parents` of node `{node}`")
-            }
-            Self::NotAnInput { node, name, .. } => format!("add `{name}` to `actions` of node `{node}`"),
-            Self::NotSimulated { node, has_formula: true } => {
-                format!("write its formula and noise under `[simulator]`, or give node `{node}` a known `noise`")
-            }
-            Self::NotSimulated { node, .. } => format!("add `{node} = \"...\"` under `[simulator]`"),
-            Self::BadLimit { .. } => "write at least 1, or leave it out for no limit".to_owned(),
-            Self::NotSettable { node } => format!("add `do = [LOW, HIGH]` to node `{node}`"),
-            Self::NoSets => "write `sets = [[]]` to set no node, or leave it out".to_owned(),
-            Self::SetTooLarge { .. } => "raise the limit or remove the set".to_owned(),
-            Self::PossiblyOptimalConflict { .. } => {
-                "the sets it leaves out can be the best ones of those that are allowed; remove one of the two"
-                    .to_owned()
-            }
-            Self::UnusedAction { action } => {
-                format!("add `actions = [\"{action}\"]` to the nodes it feeds, or remove it")
-            }
-            Self::NoRange { .. } => "write `range = [LOW, HIGH]`".to_owned(),
-            Self::BadStep { step, width, .. } if step > width => {
-                "a step leads from one value to the next; make it smaller or the range wider".to_owned()
-            }
-            Self::BadStep { .. } => "write the distance from one value to the next, or leave it out".to_owned(),
-            Self::StepWithoutDo { node } => format!("add `do = [LOW, HIGH]` to node `{node}`, or remove `step`"),
-            Self::ChoicesOfNode { node } => {
-                format!("make it an action: a table `[actions.{node}]` with `choices`, listed under `actions` of the nodes that read it")
-            }
-            Self::WithChoices { key, .. } => format!("choices have names and no numbers; remove `{key}` or `choices`"),
-            Self::TooFewChoices { .. } => "name at least two, as in `choices = [\"wild\", \"mutant\"]`".to_owned(),
-            Self::BadChoice { .. } => {
-                "a name is not empty, does not begin or end with space, and has no commas, quotes or equal signs".to_owned()
-            }
-            Self::UnknownChoice { nearest: Some(nearest), .. } => did_you_mean(nearest),
-            Self::UnknownChoice { known, .. } => format!("its choices are {}", known.join(", ")),
-            Self::Requirement { fault, .. } => return fault.hint(),
-            Self::EmptyUnit { .. } => "write what its values are counted in, as in `unit = \"g/l\"`, or leave it out".to_owned(),
-            Self::ContextDepends { .. } => {
-                "a context is known before anything is decided: it reads other contexts only; remove one of the two".to_owned()
-            }
-            Self::ContextIsSettable { .. } => {
-                "what can be set is decided, not known beforehand; remove one of the two".to_owned()
-            }
-            Self::RewardIsContext { .. } => "what is optimised is not known beforehand; remove `context`".to_owned(),
-            Self::BadProbability { .. } => "write a number such as 0.95: nothing noisy is ever certain".to_owned(),
-            Self::LimitOfUnmoved { .. } => {
-                "limits are for what actions or set nodes act on; remove it, or draw the arrows that are missing".to_owned()
-            }
-            Self::BadCost { .. } => "write a finite number, 0 or more".to_owned(),
-            Self::CostOfUnset { node } => {
-                format!("add `do = [LOW, HIGH]` to node `{node}`, or give the cost to an action")
-            }
-            Self::PerUnitOfNode { .. } => "write `cost = { fixed = COST }`".to_owned(),
-            Self::NothingToDo => {
-                "give a node `do = [LOW, HIGH]`, or add an action under `[actions.NAME]` and to a node's `actions`"
-                    .to_owned()
-            }
-        };
-        Some(hint)
-    }
-}
-
-/// What is wrong with a requirement on the values of actions.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RequirementFault {
-    /// Nothing is compared.
-    #[error("it compares nothing")]
-    NoComparison,
-    /// Two sides that must be equal, or more than two.
-    #[error("only `<=` and `>=` can be required, once each")]
-    Equality,
-    /// A side is no formula.
-    #[error(transparent)]
-    Formula(ExprError),
-    /// A name that stands for no number that is chosen.
-    #[error("`{name}` is {what}")]
-    NotANumber {
-        /// The name.
-        name: String,
-        /// What it is.
-        what: &'static str,
-    },
-    /// It is no weighted sum.
-    #[error("it is not linear")]
-    NotLinear,
-    /// It says nothing about an action.
-    #[error("it depends on no action")]
-    NoAction,
-    /// No values within the ranges keep to it.
-    #[error("no values of the actions keep to it: they miss it by at least {by}")]
-    NeverKept {
-        /// By how much it is missed.
-        by: f64,
-    },
-    /// Each can be kept to, but not all.
-    #[error("nothing keeps to all requirements together")]
-    NothingKeeps,
-    /// Not acting is not allowed.
-    #[error("the neutral values break it by {excess}")]
-    NeutralBreaks {
-        /// By how much.
-        excess: f64,
-    },
-}
-
-impl RequirementFault {
-    fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::NoComparison => "write two sides, as in \"dose1 + dose2 <= 120\"",
-            Self::Equality => {
-                "write two requirements for two ends; leave out an action that follows from the others, and let a node's `formula` compute it"
-            }
-            Self::Formula(error) => return error.hint(),
-            Self::NotANumber { what: "a node", .. } => {
-                "requirements are between actions, whose values are chosen; a node's values follow"
-            }
-            Self::NotANumber { .. } => "its values are names, which cannot be added; leave it out",
-            Self::NotLinear => "add up actions, each times a number, as in \"2 * dose1 - dose2 <= 30\"",
-            Self::NoAction => "name actions, as in \"dose1 + dose2 <= 120\"",
-            Self::NeverKept { .. } => "mend it, or widen the ranges",
-            Self::NothingKeeps => "remove or mend one of them",
-            Self::NeutralBreaks { .. } => {
-                "not acting must be possible: give the actions `neutral` values that keep to it"
-            }
-        };
-        Some(hint.to_owned())
-    }
-}
-
 /// A mistake and where it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnostic {
@@ -662,63 +482,3 @@ impl fmt::Display for ProblemErrors {
 }
 
 impl std::error::Error for ProblemErrors {}
-
-/// Something odd about a problem that is not wrong.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProblemWarning {
-    /// A node that cannot change the reward.
-    #[error("node `{node}` has no path to the reward; what is observed of it does not help")]
-    NodeWithoutEffect {
-        /// The node.
-        node: String,
-    },
-    /// An action that cannot change the reward.
-    #[error("action `{action}` feeds only nodes without a path to the reward; choosing it does nothing")]
-    ActionWithoutEffect {
-        /// The action.
-        action: String,
-    },
-    /// A target set with members that do nothing while the others are set.
-    #[error("the set {} does no more than {}", set_text(set), set_text(enough))]
-    SetNotMinimal {
-        /// The set.
-        set: Vec<String>,
-        /// The members that have an effect.
-        enough: Vec<String>,
-    },
-    /// A target set that is listed twice.
-    #[error("the set {} is listed twice", set_text(set))]
-    RepeatedSet {
-        /// The set.
-        set: Vec<String>,
-    },
-    /// A limit on interventions that is never reached.
-    #[error("`max_interventions` is {limit}, but nodes to set and actions together are only {available}")]
-    LimitWithoutEffect {
-        /// The limit.
-        limit: usize,
-        /// How many nodes can be set, plus how many actions there are.
-        available: usize,
-    },
-    /// Uniform noise whose mean is not zero.
-    #[error("the noise of node `{node}` has mean {mean}, not 0; the mechanism is learned without it")]
-    NoiseNotCentred {
-        /// The node.
-        node: String,
-        /// The mean of the noise.
-        mean: f64,
-    },
-    /// A choice about components for a node that has one.
-    #[error("`components` of node `{node}` does nothing, because it has one component")]
-    ComponentsOfScalar {
-        /// The node.
-        node: String,
-    },
-    /// A declared range of values that does not hold the values the node can be set to.
-    #[error("node `{node}` can be set outside its declared `range`")]
-    SetOutsideRange {
-        /// The node.
-        node: String,
-    },
-}

@@ -24,7 +24,7 @@ pub struct Why {
 }
 
 impl Study {
-    /// What can be said for a trial, by the model of [`Self::network`].
+    /// What can be said for a trial, by the model of [`Self::network`], where what was known of its contexts is.
     ///
     /// # Errors
     /// If there is no such trial.
@@ -32,6 +32,16 @@ impl Study {
         let (problem, trial) = (&*self.problem, self.trial(number)?);
         let doing = trial.intervention();
         let suggestion = &trial.suggestion;
+        let known;
+        let network = match suggestion.given.is_empty() {
+            true => network,
+            false => {
+                let mut own = network.clone();
+                own.given(&suggestion.given);
+                known = own;
+                &known
+            }
+        };
         let finite = |bounds: &[f64; 3]| bounds.iter().all(|value| value.is_finite());
         let then = expected_reward(problem, &suggestion.predicted).filter(finite);
         let expected = |doing: &Intervention| {

@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Reward,
     /// A node without a path to the reward.
     Aside,
+    /// Several nodes and actions that are not shown.
+    Group,
 }
 
 /// A line in a box, with a bar before it if it is about a share.
@@ -43,6 +45,11 @@ pub(super) struct NodeBox {
 }
 
 impl NodeBox {
+    /// A box that stands for others.
+    pub(super) fn group(text: String) -> Self {
+        Self { kind: Kind::Group, name: text, settable: false, rows: Vec::new() }
+    }
+
     pub(super) fn size(&self) -> [f64; 2] {
         if self.kind == Kind::Action {
             return [(line_width(&self.name, 11.0) + 20.0).max(40.0), 22.0];

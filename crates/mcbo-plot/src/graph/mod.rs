@@ -1,6 +1,7 @@
 //! The causal graph with what is known of each node.
 
 mod boxes;
+mod fold;
 mod layout;
 
 use mcbo_core::{Effects, Network, Problem, Study};
@@ -9,11 +10,12 @@ use crate::Picture;
 use crate::draw::{Anchor, Canvas, Rounded};
 use crate::page::{CHOSEN, MARGIN, MODEL, SMALL, Sheet, titled};
 use boxes::{Kind, NodeBox};
+use fold::Fold;
 
 const NAME: f64 = 12.0;
 const BAR: [f64; 2] = [44.0, 6.0];
 
-/// The graph from left to right: actions point at the nodes that they push, nodes at their effects. With a model, each
+/// The graph from left to right, folded where it is large: actions point at the nodes that they push, nodes at their effects. With a model, each
 /// node says how well it is known.
 pub fn graph(problem: &Problem, network: Option<&Network>) -> Picture {
     drawn(problem.name(), problem, network, None)
@@ -40,25 +42,41 @@ fn strength(problem: &Problem, effects: &Effects, (from, to): (usize, usize)) ->
 }
 
 fn drawn(name: &str, problem: &Problem, network: Option<&Network>, effects: Option<&Effects>) -> Picture {
-    let boxes = boxes::all(problem, network);
+    let Fold { shown, groups, words } = Fold::new(problem, effects);
+    let all = boxes::all(problem, network);
+    let mut boxes: Vec<NodeBox> = shown.iter().map(|&at| all[at].clone()).collect();
     let nodes = problem.nodes().len();
-    let mut edges = Vec::new();
+    let place = |at: usize| shown.binary_search(&at).ok();
+    // Arrows between boxes that are shown, each with what it stands for.
+    let (mut edges, mut arrows) = (Vec::new(), Vec::new());
     for (node, declared) in problem.nodes().iter().enumerate() {
-        edges.extend(declared.parents.iter().map(|&parent| (parent, node)));
-        edges.extend(declared.actions.iter().map(|&action| (nodes + action, node)));
+        let actions = declared.actions.iter().map(|&action| nodes + action);
+        for from in declared.parents.iter().copied().chain(actions) {
+            if let (Some(start), Some(end)) = (place(from), place(node)) {
+                edges.push((start, end));
+                arrows.push(Some((from, node)));
+            }
+        }
+    }
+    for group in groups {
+        let ends = group.points_at.iter().filter_map(|&at| place(at));
+        edges.extend(ends.map(|end| (boxes.len(), end)));
+        arrows.resize(edges.len(), None);
+        boxes.push(NodeBox::group(group.text));
     }
     let sizes: Vec<[f64; 2]> = boxes.iter().map(NodeBox::size).collect();
     let layout = layout::place(&sizes, &edges);
     let mut canvas = Canvas::default();
-    for (&(from, to), way) in edges.iter().zip(&layout.ways) {
-        let action = from >= nodes;
+    for (arrow, way) in arrows.iter().zip(&layout.ways) {
+        let action = arrow.is_some_and(|(from, _)| from >= nodes);
         if action {
             canvas.open_style(&CHOSEN);
         }
-        let (width, opacity) = match effects {
-            None => (if action { 1.2 } else { 1.3 }, if action { 0.8 } else { 0.55 }),
-            Some(effects) => {
-                let strength = strength(problem, effects, (from, to));
+        let (width, opacity) = match (effects, arrow) {
+            (None, _) => (if action { 1.2 } else { 1.3 }, if action { 0.8 } else { 0.55 }),
+            (Some(_), None) => (0.7, 0.35),
+            (Some(effects), Some(arrow)) => {
+                let strength = strength(problem, effects, *arrow);
                 (0.7 + 4.3 * strength, 0.35 + 0.5 * strength.sqrt())
             }
         };
@@ -82,7 +100,11 @@ fn drawn(name: &str, problem: &Problem, network: Option<&Network>, effects: Opti
         keys: Vec::new(),
         body: canvas,
         size,
-        caption: caption(problem, network, effects.is_some()),
+        caption: [words, Some(caption(problem, network, effects.is_some()))]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" "),
     }
     .picture()
 }
@@ -93,7 +115,7 @@ fn draw(canvas: &mut Canvas, node: &NodeBox, corner: [f64; 2], size: [f64; 2]) {
         Kind::Action => (Some(CHOSEN), (11.0, 0.12, [1.0, 0.8], "")),
         Kind::Reward => (Some(MODEL), (5.0, 0.1, [2.4, 1.0], "")),
         Kind::Node => (None, (5.0, 0.02, [1.1, 0.6], "")),
-        Kind::Aside => (None, (5.0, 0.0, [1.0, 0.45], "4 3")),
+        Kind::Aside | Kind::Group => (None, (5.0, 0.0, [1.0, 0.45], "4 3")),
     };
     if let Some(style) = &style {
         canvas.open_style(style);
@@ -105,6 +127,9 @@ fn draw(canvas: &mut Canvas, node: &NodeBox, corner: [f64; 2], size: [f64; 2]) {
     }
     if node.kind == Kind::Action {
         return canvas.text([x + size[0] / 2.0, y + size[1] / 2.0 + 4.0], Anchor::Middle, 11.0, &node.name);
+    }
+    if node.kind == Kind::Group {
+        return canvas.note([x + 9.0, y + 17.0], Anchor::Start, 11.0, &node.name);
     }
     canvas.bold([x + 9.0, y + 17.0], Anchor::Start, NAME, &node.name);
     if node.settable {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use mcbo_core::{Direction, Effect, Network, Study, TrialState};
+use mcbo_core::{Direction, Effect, Given, Network, Problem, Study, TrialState};
 use mcbo_plot::Picture;
 
 use super::{Modelled, Subject, escape};
@@ -11,6 +11,8 @@ use crate::{describe, timestamp, why};
 
 /// Trials that are shown without a click.
 const OPEN: usize = 60;
+/// Cells of the table of trials at most: a page should not be larger than can be sent.
+const CELLS: usize = 200_000;
 
 fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", escape(text))
@@ -175,6 +177,17 @@ pub fn hinted(text: &str) -> String {
     text.replace("; hint: ", ". Hint: ")
 }
 
+/// What is known of contexts, in a sentence.
+fn known_before(problem: &Problem, given: &Given) -> Option<String> {
+    let value = |(node, values): (usize, &[f64])| {
+        let values: Vec<String> = values.iter().map(|&value| plain(value)).collect();
+        let node = &problem.nodes()[node];
+        format!("{} = {}", node.name, describe::in_unit(values.join(", "), node.unit.as_deref()))
+    };
+    let values: Vec<String> = given.iter().map(value).collect();
+    (!values.is_empty()).then(|| format!("Where this is known before deciding: {}.", values.join(", ")))
+}
+
 /// The recommendation, and in plain words whether to go on.
 pub fn settle(subject: &Subject<'_>) -> String {
     let name = escape(&describe::argument(subject.name));
@@ -190,8 +203,19 @@ pub fn settle(subject: &Subject<'_>) -> String {
     };
     let Settle { doing, expected, best, verdict, warnings } = advice(subject, model);
     let mut out = format!("<p class=\"lead\">Recommended: <b>{}</b></p>\n", escape(&doing));
-    for text in expected.iter().chain(&best).chain([&verdict]) {
+    let given = known_before(subject.study.problem(), &model.recommendation.given);
+    for text in given.iter().chain(&expected).chain(&best).chain([&verdict]) {
         out.push_str(&paragraph(text));
+    }
+    if let Some(share) = &model.share {
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">The model of this page is fitted to {} of the {} measured trials, the newest {} and others evenly from those \
+             before, which is quick and a little less sure; <code>mcbo best {name}</code> fits it to all.</p>",
+            share.data().len(),
+            subject.study.data().len(),
+            share.data().len() / 2
+        );
     }
     for warning in &warnings {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(warning));
@@ -256,7 +280,7 @@ pub fn learned(subject: &Subject<'_>) -> String {
     // The nearest to the reward first: that is where one looks.
     let pictures = order.iter().rev().filter_map(|&node| {
         let (network, about) = (&recommendation.network, &recommendation.intervention);
-        mcbo_plot::mechanism_about(subject.study, network, node, about)
+        mcbo_plot::mechanism_about(subject.fitted(), network, node, about)
     });
     let mut out = String::new();
     for (place, picture) in pictures.enumerate() {
@@ -273,8 +297,8 @@ pub fn learned(subject: &Subject<'_>) -> String {
 /// The history with its surprises.
 pub fn history(subject: &Subject<'_>) -> String {
     let recommendation = subject.model.map(|model| &model.recommendation);
-    let mut out = figure(&mcbo_plot::history(subject.study, recommendation));
-    let odd = subject.model.iter().flat_map(|model| &model.odd);
+    let odd = subject.model.map_or(&[][..], |model| &model.odd);
+    let mut out = figure(&mcbo_plot::history_with(subject.study, recommendation, odd));
     for odd in odd {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(&hinted(&odd.to_string())));
     }
@@ -339,7 +363,7 @@ pub fn trusted(rows: &[Foretold]) -> String {
 /// Calibration, in words first.
 pub fn trust(subject: &Subject<'_>) -> String {
     let Some(Modelled { recommendation, .. }) = subject.model else { return String::new() };
-    let (study, network) = (subject.study, &recommendation.network);
+    let (study, network) = (subject.fitted(), &recommendation.network);
     let all = foretold(study, network);
     if all.is_empty() {
         return paragraph(&trusted(&all));
@@ -384,7 +408,9 @@ pub fn all(subject: &Subject<'_>) -> String {
         let _ = write!(out, "<th>{}", escape(name));
     });
     out.push_str("<th></thead><tbody>\n");
-    for stored in subject.trials {
+    let columns = 4 + levers.len() + formats.len();
+    let left_out = subject.trials.len().saturating_sub(CELLS / columns);
+    for stored in &subject.trials[left_out..] {
         let trial = &stored.trial;
         let class = match trial.state {
             TrialState::Voided => " class=\"out\"",
@@ -413,5 +439,13 @@ pub fn all(subject: &Subject<'_>) -> String {
         notes.extend(stored.record.reason.clone().filter(|why| !why.is_empty()));
         let _ = writeln!(out, "<td>{}", escape(&notes.join("; ")));
     }
-    out + "</tbody></table></div></details>\n"
+    out.push_str("</tbody></table></div></details>\n");
+    if left_out > 0 {
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">The first {left_out} are left out to keep the page small: <code>mcbo export {}</code> has all.</p>",
+            escape(&describe::argument(subject.name))
+        );
+    }
+    out
 }

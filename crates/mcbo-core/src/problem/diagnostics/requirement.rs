@@ -1,0 +1,71 @@
+//! What can be wrong with a requirement.
+
+use crate::expr::ExprError;
+
+/// What is wrong with a requirement on the values of actions.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequirementFault {
+    /// Nothing is compared.
+    #[error("it compares nothing")]
+    NoComparison,
+    /// Two sides that must be equal, or more than two.
+    #[error("only `<=` and `>=` can be required, once each")]
+    Equality,
+    /// A side is no formula.
+    #[error(transparent)]
+    Formula(ExprError),
+    /// A name that stands for no number that is chosen.
+    #[error("`{name}` is {what}")]
+    NotANumber {
+        /// The name.
+        name: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// It is no weighted sum.
+    #[error("it is not linear")]
+    NotLinear,
+    /// It says nothing about an action.
+    #[error("it depends on no action")]
+    NoAction,
+    /// No values within the ranges keep to it.
+    #[error("no values of the actions keep to it: they miss it by at least {by}")]
+    NeverKept {
+        /// By how much it is missed.
+        by: f64,
+    },
+    /// Each can be kept to, but not all.
+    #[error("nothing keeps to all requirements together")]
+    NothingKeeps,
+    /// Not acting is not allowed.
+    #[error("the neutral values break it by {excess}")]
+    NeutralBreaks {
+        /// By how much.
+        excess: f64,
+    },
+}
+
+impl RequirementFault {
+    pub(super) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoComparison => "write two sides, as in \"dose1 + dose2 <= 120\"",
+            Self::Equality => {
+                "write two requirements for two ends; leave out an action that follows from the others, and let a node's `formula` compute it"
+            }
+            Self::Formula(error) => return error.hint(),
+            Self::NotANumber { what: "a node", .. } => {
+                "requirements are between actions, whose values are chosen; a node's values follow"
+            }
+            Self::NotANumber { .. } => "its values are names, which cannot be added; leave it out",
+            Self::NotLinear => "add up actions, each times a number, as in \"2 * dose1 - dose2 <= 30\"",
+            Self::NoAction => "name actions, as in \"dose1 + dose2 <= 120\"",
+            Self::NeverKept { .. } => "mend it, or widen the ranges",
+            Self::NothingKeeps => "remove or mend one of them",
+            Self::NeutralBreaks { .. } => {
+                "not acting must be possible: give the actions `neutral` values that keep to it"
+            }
+        };
+        Some(hint.to_owned())
+    }
+}

@@ -1,9 +1,18 @@
-//! A problem that keeps its noise to itself.
+//! A problem that keeps something to itself: what a strategy is not told.
 
 use mcbo_core::{Direction, Noise, Problem, ProblemErrors, input_names};
 
-/// The same problem with the noise of every node to be learned.
-pub(crate) fn learned(problem: &Problem) -> Result<Problem, ProblemErrors> {
+/// What a strategy is not told of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hidden {
+    /// The noise of every node, which has to be learned.
+    Noise,
+    /// What actions and set nodes cost.
+    Costs,
+}
+
+/// The same problem without what is hidden.
+pub(crate) fn without(problem: &Problem, hidden: Hidden) -> Result<Problem, ProblemErrors> {
     let name = |node: usize| problem.nodes()[node].name.clone();
     let reward = name(problem.reward());
     let builder =
@@ -14,12 +23,19 @@ pub(crate) fn learned(problem: &Problem) -> Result<Problem, ProblemErrors> {
     };
     for action in problem.actions() {
         builder = builder.action_like(action);
+        if let Some(unit) = &action.unit {
+            builder = builder.action_unit(&action.name, unit);
+        }
+        if let Some(cost) = action.cost.filter(|_| hidden != Hidden::Costs) {
+            builder = builder.action_cost(&action.name, cost);
+        }
     }
     for (index, node) in problem.nodes().iter().enumerate() {
         builder = builder.node(&node.name, |mut copy| {
             copy = copy.parents(node.parents.iter().map(|&parent| name(parent)));
             copy = copy.actions(node.actions.iter().map(|&action| problem.actions()[action].name.clone()));
-            copy = copy.dim(node.dim).components(node.components).noise(Noise::Learn);
+            copy = copy.dim(node.dim).components(node.components);
+            copy = copy.noise(if hidden == Hidden::Noise { Noise::Learn } else { node.noise });
             if let Some(ranges) = &node.hard {
                 copy = copy.hard_each(ranges.iter().copied());
             }
@@ -32,6 +48,18 @@ pub(crate) fn learned(problem: &Problem) -> Result<Problem, ProblemErrors> {
             }
             if let Some(kernel) = &node.kernel {
                 copy = copy.kernel(kernel.to_text(&input_names(problem, index)));
+            }
+            if let Some(unit) = &node.unit {
+                copy = copy.unit(unit);
+            }
+            if node.context {
+                copy = copy.context();
+            }
+            if let Some(limit) = node.limit {
+                copy = copy.limit(limit);
+            }
+            if let Some(cost) = node.cost.filter(|_| hidden != Hidden::Costs) {
+                copy = copy.cost(cost.fixed);
             }
             match node.range {
                 Some(range) => copy.range(range),
@@ -60,25 +88,38 @@ fn texts(formulas: &[mcbo_core::Expr]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use mcbo_core::Node;
+    use mcbo_core::{Action, Node};
 
     use super::*;
     use crate::Task;
 
     #[test]
-    fn nothing_but_the_noise_is_another() {
-        let names = Task::names().chain(["scm-soft-1", "scm-hard-0", "scm-hard-3", "scm-mixed-2"]);
-        for name in names {
+    fn nothing_but_what_is_hidden_is_another() {
+        let scm = ["scm-soft-1", "scm-hard-0", "scm-hard-3", "scm-mixed-2"];
+        let names = Task::names().chain(scm).chain(Task::practice_names()).chain(Task::kinds());
+        for (name, hidden) in names.flat_map(|name| [(name, Hidden::Noise), (name, Hidden::Costs)]) {
             let task = Task::named(name).unwrap();
-            let (problem, copy) = (task.problem(), learned(task.problem()).unwrap());
-            assert!(copy.nodes().iter().all(|node| node.noise == Noise::Learn), "{name}");
-            let silent = |node: &Node| Node { noise: Noise::None, ..node.clone() };
-            let [before, after] =
-                [problem.nodes(), copy.nodes()].map(|nodes| nodes.iter().map(silent).collect::<Vec<_>>());
-            assert_eq!(before, after, "{name}");
-            assert_eq!(problem.actions(), copy.actions());
+            let (problem, copy) = (task.problem(), without(task.problem(), hidden).unwrap());
+            let (node, action): (fn(&Node) -> Node, fn(&Action) -> Action) = match hidden {
+                Hidden::Noise => {
+                    assert!(copy.nodes().iter().all(|node| node.noise == Noise::Learn), "{name}");
+                    (|node| Node { noise: Noise::None, ..node.clone() }, Action::clone)
+                }
+                Hidden::Costs => {
+                    assert!(!copy.has_costs(), "{name}");
+                    (
+                        |node| Node { cost: None, ..node.clone() },
+                        |action| Action { cost: None, ..action.clone() },
+                    )
+                }
+            };
+            let nodes = |of: &Problem| of.nodes().iter().map(node).collect::<Vec<_>>();
+            let actions = |of: &Problem| of.actions().iter().map(action).collect::<Vec<_>>();
+            assert_eq!(nodes(problem), nodes(&copy), "{name}");
+            assert_eq!(actions(problem), actions(&copy), "{name}");
             assert_eq!(problem.simulator(), copy.simulator());
             assert_eq!(problem.sets(), copy.sets());
+            assert_eq!(problem.requirements(), copy.requirements());
             assert_eq!(
                 (problem.name(), problem.reward(), problem.direction(), problem.max_interventions()),
                 (copy.name(), copy.reward(), copy.direction(), copy.max_interventions())

@@ -9,8 +9,9 @@ use rand_chacha::ChaCha8Rng;
 use crate::design::{self, Design};
 use crate::error::BenchError;
 use crate::expectation::{Expectation, NoiseTable, noiseless, quadrature};
+use crate::hidden::{self, Hidden};
 use crate::registry::{ENTRIES, Entry, KINDS, PRACTICE};
-use crate::{hidden, optimum, protocol, scm};
+use crate::{optimum, protocol, scm};
 
 /// How an experiment comes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +161,19 @@ impl Task {
     /// # Errors
     /// If the problem cannot be built so.
     pub fn with_learned_noise(self) -> Result<Self, BenchError> {
-        let problem = hidden::learned(&self.problem)
+        self.hiding(Hidden::Noise)
+    }
+
+    /// The same task, in which a strategy is not told what anything costs.
+    ///
+    /// # Errors
+    /// If the problem cannot be built so.
+    pub fn blind_to_costs(self) -> Result<Self, BenchError> {
+        self.hiding(Hidden::Costs)
+    }
+
+    fn hiding(self, hidden: Hidden) -> Result<Self, BenchError> {
+        let problem = hidden::without(&self.problem, hidden)
             .map_err(|errors| BenchError::Problem { task: self.name.clone(), errors })?;
         Ok(Self { problem: Arc::new(problem), ..self })
     }

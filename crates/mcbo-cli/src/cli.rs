@@ -228,6 +228,9 @@ pub struct Run {
     /// Measure with this shell command instead of the simulator
     #[arg(long, value_name = "CMD")]
     pub exec: Option<String>,
+    /// Ask this shell command for the contexts before a trial is chosen: it prints a JSON object of their values
+    #[arg(long, value_name = "CMD", requires = "exec")]
+    pub contexts: Option<String>,
     /// Stop the program of --exec after this many seconds and mark the trial as failed
     #[arg(long, value_name = "SECS", requires = "exec", value_parser = seconds)]
     pub timeout: Option<f64>,

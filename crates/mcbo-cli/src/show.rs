@@ -169,6 +169,12 @@ pub fn certificate(
     let (node, band) = (describe::reward_name(problem), plain(certificate.width));
     let (upper, lower, gap) =
         (value(certificate.upper), value(certificate.lower), format.show(certificate.gap()));
+    let breaking = match problem.has_limits() {
+        true => {
+            " Interventions that break a limit are counted too: what may be gained within the limits can only be less."
+        }
+        false => "",
+    };
     writeln!(out, "{}", styled(BOLD, "What may be left to gain"))?;
     paragraph(
         out,
@@ -176,7 +182,7 @@ pub fn certificate(
             "At most {gap}: no intervention gives {more} than {node} = {upper} on average, and the recommended one gives \
              at {least} {lower}. That holds as long as every mechanism lies within {band} standard deviations of what \
              the model expects of it, the graph lacks no arrow and no common cause, and the noise is as the model has \
-             it. Both bounds come from a search that looks in many places but proves nothing."
+             it. Both bounds come from a search that looks in many places but proves nothing.{breaking}"
         ),
         width,
     )

@@ -17,7 +17,7 @@ pub(crate) use black_box::{BlackBoxReward, Score};
 pub(crate) use causal::CausalImprovement;
 pub use credible::CredibleReward;
 pub(crate) use improvement::NetworkImprovement;
-pub(crate) use limited::{Limited, Price};
+pub(crate) use limited::{Limited, Price, Toll};
 pub use optimistic::OptimisticReward;
 pub(crate) use per_cost::{ChoiceCost, PerCost};
 pub use shared::SharedOptimism;

@@ -329,7 +329,8 @@ fn what_costs_less_is_tried_more() {
         study.trials()[4..].iter().filter(used).count()
     };
     let (with, without) = (dear(true), dear(false));
-    assert!(with <= 3 && without >= 7, "{with} against {without}");
+    // Now and then a dear trial promises twice as much as any cheap one.
+    assert!(2 * with <= without && without >= 7, "{with} against {without}");
 }
 
 /// Where a context is given and nothing is decided, nothing is left to be uncertain about but the reward.

@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::{self, BadInput};
 use crate::interrupt::Interrupt;
-use crate::run::exec::Exec;
+use crate::run::exec::{Exec, Programs};
 use crate::run::kept::{self, Book};
 use crate::run::progress::{self, Progress};
 use crate::run::report::Report;
@@ -41,6 +41,13 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
         return Err(BadInput::new(
             "there is a budget, but nothing in the problem file has a cost",
             "say what costs something, as in `cost = { fixed = 3, per_unit = 0.2 }` under `[actions.dose]`",
+        )
+        .into());
+    }
+    if arguments.contexts.is_some() && problem.contexts().next().is_none() {
+        return Err(BadInput::new(
+            "there is a program for the contexts, but the problem has none",
+            "mark nodes that are known before deciding with `context = true` in the problem file",
         )
         .into());
     }
@@ -161,14 +168,15 @@ fn world(arguments: &Run, study: &Study, interrupt: &Interrupt, console: &Consol
     match &arguments.exec {
         Some(command) => {
             let timeout = arguments.timeout.map(Duration::from_secs_f64);
-            Box::new(Exec::new(problem, command, timeout, interrupt, console))
+            let programs = Programs { measure: command.clone(), contexts: arguments.contexts.clone() };
+            Box::new(Exec::new(problem, programs, timeout, interrupt, console))
         }
         None => Box::new(Simulated::new(problem, study.seed())),
     }
 }
 
 impl World for Box<dyn World + Send> {
-    fn given(&mut self, number: usize) -> Given {
+    fn given(&mut self, number: usize) -> Result<Given, MeasureError> {
         (**self).given(number)
     }
 
@@ -273,14 +281,7 @@ fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, console: &
 fn gave_up(trial: usize, failure: Option<&MeasureError>) -> anyhow::Error {
     let mut text = format!("{PATIENCE} trials in a row failed, so the run ends here");
     if let Some(failure) = failure {
-        text.push_str(&format!("\ntrial {trial}: {}", failure.what));
-        if !failure.said.is_empty() {
-            text.push_str("\nthe last it wrote to stderr:");
-            for line in failure.said.lines() {
-                text.push_str(&format!("\n  {line}"));
-            }
-        }
-        text.push_str(&format!("\nhint: {}", failure.hint));
+        text.push_str(&format!("\ntrial {trial}: {}", failure.at_length()));
     }
     anyhow!(text)
 }

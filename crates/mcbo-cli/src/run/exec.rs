@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcbo_core::{Problem, Trial};
+use mcbo_core::{Given, Problem, Trial};
 
 use super::world::{MeasureError, World};
 use crate::console::Console;
@@ -23,10 +23,18 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How many of its last lines on stderr to remember.
 const LINES: usize = 12;
 
-/// A program that is started once per trial by `sh -c`.
+/// Shell commands, each started once per trial by `sh -c`.
+pub struct Programs {
+    /// Does what a trial says and measures.
+    pub measure: String,
+    /// Says what is known of the contexts before a trial is chosen.
+    pub contexts: Option<String>,
+}
+
+/// Programs that stand for the system under study.
 pub struct Exec {
     problem: Arc<Problem>,
-    command: String,
+    programs: Programs,
     timeout: Option<Duration>,
     interrupt: Interrupt,
     console: Console,
@@ -47,26 +55,26 @@ struct Output {
 }
 
 impl Exec {
-    /// A program with a limit on its time.
+    /// Programs with a limit on their time.
     pub fn new(
         problem: &Arc<Problem>,
-        command: &str,
+        programs: Programs,
         timeout: Option<Duration>,
         interrupt: &Interrupt,
         console: &Console,
     ) -> Self {
         Self {
             problem: Arc::clone(problem),
-            command: command.to_owned(),
+            programs,
             timeout,
             interrupt: interrupt.clone(),
             console: console.clone(),
         }
     }
 
-    fn start(&self) -> Result<Child, MeasureError> {
+    fn start(&self, program: &str) -> Result<Child, MeasureError> {
         let mut command = Command::new("sh");
-        command.arg("-c").arg(&self.command);
+        command.arg("-c").arg(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Its own group: Ctrl-C in the terminal is ours to handle, and a timeout stops all that it started.
         #[cfg(unix)]
@@ -79,8 +87,8 @@ impl Exec {
         })
     }
 
-    fn call(&self, input: String) -> Result<Output, MeasureError> {
-        let mut child = self.start()?;
+    fn call(&self, program: &str, input: String) -> Result<Output, MeasureError> {
+        let mut child = self.start(program)?;
         let id = child.id();
         self.interrupt.set_program(id);
         let (events, inbox) = channel();
@@ -182,10 +190,10 @@ fn pass_on(
     shared
 }
 
-impl World for Exec {
-    fn measure(&mut self, trial: &Trial) -> Result<Vec<Option<f64>>, MeasureError> {
-        let suggestion = json::suggestion(&self.problem, trial.number, &trial.suggestion);
-        let output = self.call(format!("{}\n", serde_json::Value::from(suggestion)))?;
+impl Exec {
+    /// The values of nodes that a program answers with, and what it said on stderr.
+    fn ask(&self, program: &str, input: &serde_json::Value) -> Result<Vec<Option<f64>>, MeasureError> {
+        let output = self.call(program, format!("{input}\n"))?;
         let failed = |what: String, hint: &str| {
             Err(MeasureError { what, hint: hint.to_owned(), said: output.stderr.clone() })
         };
@@ -216,5 +224,31 @@ impl World for Exec {
         }
         answer::read(&self.problem, &output.stdout)
             .map_err(|error| MeasureError { said: output.stderr.clone(), ..error })
+    }
+}
+
+impl World for Exec {
+    fn given(&mut self, number: usize) -> Result<Given, MeasureError> {
+        let Some(program) = &self.programs.contexts else { return Ok(Given::default()) };
+        let problem = &self.problem;
+        let contexts = || problem.contexts().map(|node| problem.nodes()[node].name.as_str());
+        let asked: Vec<&str> = contexts().collect();
+        let values = self.ask(program, &serde_json::json!({ "trial": number, "contexts": asked }))?;
+        // All components of a context, or it is not known.
+        let of = |node: usize| values[problem.slot(node)].iter().copied().collect::<Option<Vec<f64>>>();
+        let other = |&node: &usize| !problem.nodes()[node].context && of(node).is_some();
+        if let Some(node) = (0..problem.nodes().len()).find(other) {
+            return Err(MeasureError::new(
+                format!("its answer has `{}`, which is no context", problem.nodes()[node].name),
+                format!("answer with what is known beforehand alone: {}", asked.join(", ")),
+            ));
+        }
+        let known = problem.contexts().filter_map(|node| Some((&problem.nodes()[node].name, of(node)?)));
+        Given::new(problem, known).map_err(|error| MeasureError::new(error.to_string(), "look at its answer"))
+    }
+
+    fn measure(&mut self, trial: &Trial) -> Result<Vec<Option<f64>>, MeasureError> {
+        let suggestion = json::suggestion(&self.problem, trial.number, &trial.suggestion);
+        self.ask(&self.programs.measure, &serde_json::Value::from(suggestion))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use mcbo_core::{Origin, Study, Trial};
 
 use super::kept::Book;
@@ -112,7 +112,11 @@ impl<W: World> Runner<W> {
                 if let Some(gap) = self.gap_reached()? {
                     return Ok(ControlFlow::Break(End::Close(gap)));
                 }
-                let given = self.world.given(self.study().trials().len() + 1);
+                let number = self.study().trials().len() + 1;
+                // No trial has begun yet, so that nothing is lost by stopping here.
+                let given = self.world.given(number).map_err(|error| {
+                    anyhow!("what is known before trial {number} could not be read: {}", error.at_length())
+                })?;
                 self.book.ask(&given)?
             }
         };

@@ -23,6 +23,16 @@ impl MeasureError {
     pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { what: what.into(), hint: hint.into(), said: String::new() }
     }
+
+    /// What happened, the last that the program wrote to stderr, and what to do about it.
+    pub fn at_length(&self) -> String {
+        let mut text = self.what.clone();
+        if !self.said.is_empty() {
+            text.push_str("\nthe last it wrote to stderr:");
+            self.said.lines().for_each(|line| text.push_str(&format!("\n  {line}")));
+        }
+        text + "\nhint: " + &self.hint
+    }
 }
 
 impl fmt::Display for MeasureError {
@@ -34,9 +44,12 @@ impl fmt::Display for MeasureError {
 /// The system under study: does what a trial says and measures.
 pub trait World {
     /// What is known of the contexts before trial `number` is chosen; nothing unless the system can tell.
-    fn given(&mut self, number: usize) -> Given {
+    ///
+    /// # Errors
+    /// If the system should be able to tell and is not.
+    fn given(&mut self, number: usize) -> Result<Given, MeasureError> {
         let _ = number;
-        Given::default()
+        Ok(Given::default())
     }
 
     /// The values at the places of [`Problem::slot`], `None` where not measured.
@@ -73,13 +86,10 @@ impl Simulated {
 }
 
 impl World for Simulated {
-    fn given(&mut self, number: usize) -> Given {
-        match self.problem.simulator() {
-            Some(simulator) => {
-                Given::draw(&self.problem, simulator, &mut self.stream(Self::CONTEXTS, number))
-            }
-            None => Given::default(),
-        }
+    fn given(&mut self, number: usize) -> Result<Given, MeasureError> {
+        let draw =
+            |simulator| Given::draw(&self.problem, simulator, &mut self.stream(Self::CONTEXTS, number));
+        Ok(self.problem.simulator().map_or_else(Given::default, draw))
     }
 
     fn measure(&mut self, trial: &Trial) -> Result<Vec<Option<f64>>, MeasureError> {

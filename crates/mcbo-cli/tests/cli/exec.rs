@@ -152,3 +152,48 @@ fn something_left_behind_does_not_hold_up_the_run() {
     exec("sleep 12 & echo '{\"x\": 1, \"y\": 1}'", &[]).with_code(0);
     assert!(began.elapsed() < Duration::from_secs(20), "took {:?}", began.elapsed());
 }
+
+const WITH_CONTEXT: &str = "maximize = 'y'\n[nodes.quality]\ncontext = true\n[nodes.y]\nparents = ['quality']\n\
+                            actions = ['a']\n[actions.a]\nrange = [0, 1]\n";
+
+/// A run whose contexts come from a program of their own.
+fn with_contexts(contexts: &str, more: &[&str]) -> Done {
+    let directory = with_file("p.toml", WITH_CONTEXT);
+    let program = r#"grep -o '"given":{[^}]*}' >> seen; tail -1 seen >&2; echo '{"y": 2}'"#;
+    let arguments = ["run", "p.toml", "--initial", "2", "--rounds", "1", "--json", "--exec", program];
+    mcbo_in(directory.path(), &[&arguments[..], &["--contexts", contexts], more].concat())
+}
+
+#[test]
+fn contexts_are_asked_for_before_a_trial_is_chosen() {
+    let done = with_contexts(r#"cat >> asked; echo "{\"quality\": 0.$(wc -l < asked)}""#, &[]).with_code(0);
+    // The program that measures gets them, and need not repeat them.
+    let seen: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("\"given\"")).collect();
+    assert_eq!(seen, [1, 2, 3].map(|n| format!("\"given\":{{\"quality\":0.{n}}}")));
+    for (line, quality) in done.json().iter().zip([0.1, 0.2, 0.3]) {
+        assert_eq!(
+            (&line["given"]["quality"], &line["values"]["quality"]),
+            (&json!(quality), &json!(quality))
+        );
+    }
+    // What is not known today is left out.
+    let done = with_contexts("echo '{}'", &[]).with_code(0);
+    assert_eq!(done.json()[0]["given"], json!({}));
+}
+
+#[test]
+fn contexts_that_cannot_be_read_end_the_run_before_a_trial() {
+    for (contexts, said) in [
+        ("exit 3", "what is known before trial 1 could not be read: the program ended with exit code 3"),
+        ("echo '{\"y\": 1}'", "its answer has `y`, which is no context"),
+        ("echo '{\"quality\": \"good\"}'", "what is known before trial 1 could not be read"),
+    ] {
+        let done = with_contexts(contexts, &[]).with_code(1);
+        assert!(done.stderr.contains(said) && done.stderr.contains("hint: "), "{}", done.stderr);
+        assert!(!done.stdout.contains("\"trial\""), "{}", done.stdout);
+    }
+    let directory = with_file("p.toml", PROBLEM);
+    let arguments = ["run", "p.toml", "--exec", "true", "--contexts", "true"];
+    let done = mcbo_in(directory.path(), &arguments).with_code(2);
+    assert!(done.stderr.contains("a program for the contexts, but the problem has none"), "{}", done.stderr);
+}

@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use crate::decision::Place;
-use crate::network::{Batch, Network, NoiseSamples, Plan, Workspace, luckier_half};
+use crate::network::{Batch, Counting, Network, NoiseSamples, Plan, Workspace, luckiest};
 use crate::problem::{Limit, Side};
 use crate::quasi::{normal_quantile, sobol};
 use crate::{Choice, Problem};
@@ -11,9 +11,11 @@ use crate::{Choice, Problem};
 use super::Acquisition;
 use super::log_improvement::tail_fraction;
 
-/// Draws of the mechanisms, and realisations of the noise for each.
+/// Draws of the mechanisms, and realisations of the noise for each; half of both where an acquisition is looked at with fewer
+/// samples than so many.
 const DRAWS: usize = 16;
-const SAMPLES: usize = 8;
+const SAMPLES: usize = 4;
+const FINE: usize = 16;
 /// Log-odds below which the price grows with their square.
 const ROUND: f64 = 0.2;
 /// A node without noise keeps its limit or not. Its deviation counts as this share of its scale, so that there is a slope.
@@ -27,18 +29,23 @@ pub(crate) struct Price {
     /// Log-odds that a limit is to be kept by more than what is wanted: a search that ends at the edge is on the right side of it,
     /// although it looks at few draws.
     pub margin: f64,
-    /// Whether the luckier half of the systems counts, or all of them.
-    pub plausible: bool,
+    /// Which systems count.
+    pub counting: Counting,
 }
 
 /// An acquisition less the price for breaking limits.
+pub(crate) struct Limited<'a> {
+    inner: Box<dyn Acquisition + 'a>,
+    toll: Toll<'a>,
+}
+
+/// The price for breaking limits.
 ///
 /// The price of a limit is `w h(ln(p/(1-p)) - ln(P/(1-P)))` for the wanted probability `p` and the probability `P` of keeping it,
 /// where `h` grows from 0 with the square and then straight on. `P` is the mean over draws of the mechanisms and realisations of
 /// the noise, `Φ(room/σ)` in each, the noise of the limited node taken to be normal. The logarithm keeps a slope where `P` is as
 /// good as 0.
-pub(crate) struct Limited<'a> {
-    inner: Box<dyn Acquisition + 'a>,
+pub(crate) struct Toll<'a> {
     network: &'a Network,
     plan: Plan,
     noise: NoiseSamples,
@@ -68,21 +75,29 @@ enum Origin {
 }
 
 impl<'a> Limited<'a> {
-    /// An acquisition of one choice with its price.
+    /// An acquisition with its price.
+    pub fn new(inner: Box<dyn Acquisition + 'a>, toll: Toll<'a>) -> Self {
+        Self { inner, toll }
+    }
+}
+
+impl<'a> Toll<'a> {
+    /// The price of the decisions of one choice, looked at with so many samples.
     pub fn new(
-        inner: Box<dyn Acquisition + 'a>,
         problem: &Problem,
         network: &'a Network,
         choice: &Choice,
         price: Price,
+        samples: usize,
         seed: u64,
     ) -> Self {
+        let share = if samples < FINE { 2 } else { 1 };
         let plan = Plan::for_limits(problem, network, choice);
         let mechanisms = plan.dim() - plan.decisions();
         let normal = |draw: usize| {
             (0..mechanisms).map(|k| normal_quantile(sobol(draw as u32, k as u32, seed))).collect()
         };
-        let draws = if mechanisms == 0 { 1 } else { DRAWS };
+        let draws = if mechanisms == 0 { 1 } else { DRAWS / share };
         let watched = |node: usize| {
             let declared = &problem.nodes()[node];
             let limit = declared.limit?;
@@ -108,17 +123,37 @@ impl<'a> Limited<'a> {
         };
         Self {
             limits: problem.limited().filter_map(watched).collect(),
-            noise: NoiseSamples::new(&plan, SAMPLES, seed),
+            noise: NoiseSamples::new(&plan, SAMPLES / share, seed),
             shifts: (0..draws).map(normal).collect(),
-            inner,
             network,
             plan,
             price,
         }
     }
 
+    /// Multiplications that the price of one decision costs, roughly.
+    fn cost(&self) -> f64 {
+        self.shifts.len() as f64 * self.network.rollout_cost(&self.plan, self.noise.count())
+    }
+
+    /// The draws that count, given what all limits together make of each.
+    fn counting(&self, of_draw: impl Fn(usize) -> f64) -> Vec<usize> {
+        let draws = self.shifts.len();
+        match self.price.counting {
+            Counting::Plausible => luckiest(draws, draws.div_ceil(2), of_draw),
+            // Of sixteen the unluckiest two: about what one in twenty falls short of.
+            Counting::Cautious => luckiest(draws, draws.div_ceil(8), |draw| -of_draw(draw)),
+        }
+    }
+
     /// Takes the prices off the values at points, and their slopes off the gradients.
-    fn charge(&self, points: &[f64], workspace: &mut Workspace, values: &mut [f64], gradients: &mut [f64]) {
+    pub fn charge(
+        &self,
+        points: &[f64],
+        workspace: &mut Workspace,
+        values: &mut [f64],
+        gradients: &mut [f64],
+    ) {
         let (dim, decisions, draws) = (self.plan.dim(), self.plan.decisions(), self.shifts.len());
         let stride = points.len().checked_div(values.len()).unwrap_or(0);
         let (slopes, candidates) = (!gradients.is_empty(), values.len() * draws);
@@ -135,25 +170,20 @@ impl<'a> Limited<'a> {
             self.network.forward(&self.plan, batch, slopes, workspace);
             workspace.forget_slopes(&self.plan);
         }
+        let mut chances: Vec<Chances> = self.limits.iter().map(|_| Chances::default()).collect();
         for place in 0..values.len() {
             let point = &points[place * stride..(place + 1) * stride];
-            let chances: Vec<Vec<Chance>> = self
-                .limits
-                .iter()
-                .map(|watched| self.chances(watched, place, point, candidates, workspace))
-                .collect();
-            let of_draw = |chances: &Vec<Chance>, draw: usize| {
-                let count = chances.len() / draws;
-                log_mean(chances[draw * count..(draw + 1) * count].iter().map(|chance| chance.log))
+            for (watched, chances) in self.limits.iter().zip(&mut chances) {
+                self.look(watched, place, point, candidates, workspace, chances);
+            }
+            let of_draw = |of: &Chances, draw: usize| {
+                log_mean(of.logs[draw * of.count..(draw + 1) * of.count].iter().copied())
             };
-            let counting: Vec<usize> = match self.price.plausible {
-                true => luckier_half(draws, |draw| chances.iter().map(|of| of_draw(of, draw)).sum()),
-                false => (0..draws).collect(),
-            };
+            let counting = self.counting(|draw| chances.iter().map(|of| of_draw(of, draw)).sum());
             for (watched, chances) in self.limits.iter().zip(&chances) {
-                let count = chances.len() / draws;
+                let Chances { count, logs, by_parts } = chances;
                 let columns = || counting.iter().flat_map(|&draw| draw * count..(draw + 1) * count);
-                let log = log_mean(columns().map(|column| chances[column].log));
+                let log = log_mean(columns().map(|column| logs[column]));
                 let missing = (-log.exp()).ln_1p();
                 let (price, slope) = hinge(watched.wanted - (log - missing));
                 values[place] -= self.price.weight * price;
@@ -162,10 +192,10 @@ impl<'a> Limited<'a> {
                 }
                 // ∂(log-odds) = ∂ln P / (1 - P).
                 let scale = self.price.weight * slope / missing.exp();
-                let total = columns().count() as f64;
+                let total = (counting.len() * count) as f64;
                 for column in columns() {
-                    let Chance { log: own, by_parts } = &chances[column];
-                    let share = scale * (own - log).exp() / total;
+                    let share = scale * (logs[column] - log).exp() / total;
+                    let by_parts = &by_parts[column * watched.parts.len()..];
                     for (part, by_room) in watched.parts.iter().zip(by_parts) {
                         let by_value = match watched.limit.side {
                             Side::Below => -share * by_room,
@@ -176,7 +206,7 @@ impl<'a> Limited<'a> {
                                 let slopes = workspace.slopes(step, component);
                                 let per = slopes.len() / candidates;
                                 let first = place * draws * per;
-                                slopes[first + self.column(column, count, per)] += by_value;
+                                slopes[first + Self::column(column, *count, per)] += by_value;
                             }
                             Origin::Variable { variable, range } => {
                                 gradients[place * stride + variable] += by_value * (range[1] - range[0]);
@@ -197,28 +227,33 @@ impl<'a> Limited<'a> {
     }
 
     /// The place among a component's values of one point, of which each draw has `per`, of a column that counts `count` in each draw.
-    fn column(&self, column: usize, count: usize, per: usize) -> usize {
+    fn column(column: usize, count: usize, per: usize) -> usize {
         let (draw, sample) = (column / count, column % count);
         draw * per + if per == 1 { 0 } else { sample }
     }
 
-    /// The chance of keeping a limit at one point, in every draw and in every realisation of the noise that matters.
-    fn chances(
+    /// Finds the chances of keeping a limit at one point.
+    fn look(
         &self,
         watched: &Watched,
         place: usize,
         point: &[f64],
         candidates: usize,
         workspace: &Workspace,
-    ) -> Vec<Chance> {
+        chances: &mut Chances,
+    ) {
         let draws = self.shifts.len();
         let columns = |part: &Part| match part.origin {
             Origin::Step { step, component } => workspace.values(step, component).len() / candidates,
             Origin::Variable { .. } => 1,
         };
         let count = watched.parts.iter().map(columns).max().unwrap_or(1);
-        let chance = |column: usize| {
-            let (mut log, mut by_parts) = (0.0, Vec::with_capacity(watched.parts.len()));
+        let Chances { count: known, logs, by_parts } = chances;
+        *known = count;
+        logs.clear();
+        by_parts.clear();
+        for column in 0..draws * count {
+            let mut log = 0.0;
             for part in &watched.parts {
                 let value = match part.origin {
                     Origin::Step { step, component } => {
@@ -227,7 +262,7 @@ impl<'a> Limited<'a> {
                         let noise = self.noise.of(&self.plan.steps[step], component);
                         // The noise of the node itself is integrated out.
                         let noise = noise.map_or(0.0, |noise| noise[column % count]);
-                        values[place * draws * per + self.column(column, count, per)] - noise
+                        values[place * draws * per + Self::column(column, count, per)] - noise
                     }
                     Origin::Variable { variable, range } => {
                         range[0] + point[variable] * (range[1] - range[0])
@@ -237,15 +272,19 @@ impl<'a> Limited<'a> {
                 log += part_log;
                 by_parts.push(ratio / part.deviation);
             }
-            Chance { log, by_parts }
-        };
-        (0..draws * count).map(chance).collect()
+            logs.push(log);
+        }
     }
 }
 
-/// The logarithm of a chance, and its slopes by the room of every part.
-struct Chance {
-    log: f64,
+/// The chances of keeping a limit at one point, in every draw and in every realisation of the noise that matters.
+#[derive(Default)]
+struct Chances {
+    /// Realisations in each draw.
+    count: usize,
+    /// The logarithms.
+    logs: Vec<f64>,
+    /// Their slopes by the room of every part, one column after the other.
     by_parts: Vec<f64>,
 }
 
@@ -291,8 +330,7 @@ impl Acquisition for Limited<'_> {
     }
 
     fn cost(&self) -> f64 {
-        self.inner.cost()
-            + self.shifts.len() as f64 * self.network.rollout_cost(&self.plan, self.noise.count())
+        self.inner.cost() + self.toll.cost()
     }
 
     fn evaluate(
@@ -303,7 +341,7 @@ impl Acquisition for Limited<'_> {
         gradients: &mut [f64],
     ) {
         self.inner.evaluate(points, workspace, values, gradients);
-        self.charge(points, workspace, values, gradients);
+        self.toll.charge(points, workspace, values, gradients);
     }
 }
 
@@ -349,11 +387,12 @@ mod tests {
             let network =
                 Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
             for choice in problem.choices().expect("few choices") {
-                for plausible in [false, true] {
+                for counting in [Counting::Cautious, Counting::Plausible] {
                     let inner = Box::new(SharedOptimism::new(&problem, &network, choice, 0.7, 4, 3));
-                    let price = Price { weight: 0.6, margin: 0.1, plausible };
-                    let limited = Limited::new(inner, &problem, &network, choice, price, 3);
-                    assert_eq!(limited.limits.len(), 3);
+                    let price = Price { weight: 0.6, margin: 0.1, counting };
+                    let toll = Toll::new(&problem, &network, choice, price, FINE, 3);
+                    let limited = Limited::new(inner, toll);
+                    assert_eq!(limited.toll.limits.len(), 3);
                     check_gradients(&limited, 3);
                 }
             }
@@ -369,8 +408,8 @@ mod tests {
             Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
         let choice = Choice { targets: vec![], actions: vec![0, 1] };
         let inner = || Box::new(SharedOptimism::new(&problem, &network, &choice, 0.7, 4, 3));
-        let price = Price { weight: 1.0, margin: 0.1, plausible: false };
-        let limited = Limited::new(inner(), &problem, &network, &choice, price, 3);
+        let price = Price { weight: 1.0, margin: 0.1, counting: Counting::Plausible };
+        let limited = Limited::new(inner(), Toll::new(&problem, &network, &choice, price, FINE, 3));
         let mut paid = 0;
         for (a, b) in [(0.25, 1.0), (0.3, 1.0), (0.35, 0.9), (0.6, 0.8), (0.9, 0.2)] {
             let mut point = vec![a, b];
@@ -383,7 +422,7 @@ mod tests {
             let exact: f64 = network
                 .keeping(&problem, &intervention)
                 .iter()
-                .map(|k| hinge(odds(k.wanted) + 0.1 - odds(k.probability.clamp(1e-9, 1.0 - 1e-9))).0)
+                .map(|k| hinge(odds(k.wanted) + 0.1 - odds(k.plausible.clamp(1e-9, 1.0 - 1e-9))).0)
                 .sum();
             let found = without[0] - with[0];
             // Few draws against many: probabilities far out differ by a part of themselves.

@@ -60,10 +60,12 @@ impl ChoiceCost {
     }
 }
 
-/// A gain for what it costs: `g/c` where there is a gain, and `g c` where there is none.
+/// A gain for what it costs: `g/c` where there is a gain, and `g c` where there is none; `ln g - ln c` of logarithms.
 pub(crate) struct PerCost<'a> {
     pub inner: Box<dyn Acquisition + 'a>,
     pub costs: ChoiceCost,
+    /// Whether the gain is given by its logarithm.
+    pub logarithmic: bool,
 }
 
 impl Acquisition for PerCost<'_> {
@@ -99,6 +101,11 @@ impl Acquisition for PerCost<'_> {
                 false => &mut gradients[place * stride..(place + 1) * stride],
             };
             let cost = self.costs.at(point, 0.0, &mut []);
+            if self.logarithmic {
+                self.costs.at(point, -1.0 / cost, slopes);
+                *gain -= cost.ln();
+                continue;
+            }
             // ∂(g/c) = ∂g/c - g/c² ∂c, and ∂(g c) = ∂g c + g ∂c.
             let (factor, by_cost) =
                 if *gain > 0.0 { (1.0 / cost, -*gain / (cost * cost)) } else { (cost, *gain) };
@@ -114,9 +121,9 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::NetworkImprovement;
+    use super::super::{BlackBoxReward, NetworkImprovement, Score};
     use super::*;
-    use crate::network::{Draws, Network};
+    use crate::network::{Draws, Network, RewardModel};
     use crate::testing::{check_gradients, settings};
     use crate::{Cost, Data, Intervention, Noise, Observation};
 
@@ -162,11 +169,18 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let network =
             Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+        let black_box =
+            RewardModel::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
         for choice in problem.choices().expect("few") {
+            let score = Score::Improvement { best: 0.5 };
+            let inner = Box::new(BlackBoxReward::new(&problem, &black_box, choice, score));
+            let costs = ChoiceCost::new(&problem, choice);
+            check_gradients(&PerCost { inner, costs, logarithmic: true }, 2);
             for best in [-2.0, 0.5, 4.0] {
                 let draws = Draws::noiseless(&problem, &network, choice, 8, 3);
                 let inner = Box::new(NetworkImprovement { draws, best });
-                check_gradients(&PerCost { inner, costs: ChoiceCost::new(&problem, choice) }, 2);
+                let costs = ChoiceCost::new(&problem, choice);
+                check_gradients(&PerCost { inner, costs, logarithmic: false }, 2);
             }
         }
     }

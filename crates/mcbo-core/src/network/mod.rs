@@ -35,7 +35,7 @@ pub use forecast::{Forecast, expected_reward};
 pub(crate) use forecast::{LOWER_QUANTILE, quantile};
 pub(crate) use functions::FunctionDraws;
 pub use keeping::Keeping;
-pub(crate) use keeping::luckier_half;
+pub(crate) use keeping::{Counting, luckiest};
 pub use outlook::Outlook;
 pub use plan::Plan;
 pub(crate) use reward_model::{RewardModel, SMALLEST_DEVIATION};

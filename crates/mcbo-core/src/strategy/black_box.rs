@@ -2,11 +2,12 @@
 
 use rand::{Rng, RngExt};
 
-use crate::acquisition::{BlackBoxReward, Score};
+use crate::acquisition::{Acquisition, BlackBoxReward, Score};
 use crate::network::{ModelSettings, RewardModel};
 use crate::search::{Candidate, SearchSettings, SearchTask, maximize};
 use crate::{Choice, Intervention};
 
+use super::costs::log_per_cost;
 use super::{
     Context, Memory, Proposal, Strategy, SuggestError, Suggestion, Warning, first_free, reward_forecast,
     warm_starts,
@@ -68,7 +69,11 @@ fn search(
     let problem = context.problem;
     let warm = warm_starts(context);
     let factory = |choice: &Choice, _: usize, _: u64| {
-        Box::new(BlackBoxReward::new(problem, model, choice, score)) as Box<_>
+        let reward: Box<dyn Acquisition> = Box::new(BlackBoxReward::new(problem, model, choice, score));
+        match score {
+            Score::Improvement { .. } => log_per_cost(problem, choice, reward),
+            Score::Bound(_) => reward,
+        }
     };
     maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} }, settings)
 }
@@ -101,7 +106,8 @@ impl Strategy for Ucb {
         let forecast =
             |at: &Intervention| vec![reward_forecast(context.problem, model.predict(context.problem, at))];
         let pick = first_free(context, &found, rng);
-        let Proposal { suggestion, memory } = pick.propose(self, memory, warnings(&model), forecast);
+        let warnings = warnings(&model).into_iter().chain(context.ignoring(self.name(), false)).collect();
+        let Proposal { suggestion, memory } = pick.propose(self, memory, warnings, forecast);
         Ok(Proposal { suggestion: Suggestion { beta: Some(self.beta), ..suggestion }, memory })
     }
 

@@ -10,6 +10,8 @@ use crate::quasi::sobol;
 use crate::search::SearchSettings;
 use crate::{Choice, DecisionSpace, Intervention, Problem};
 
+use super::limits::Guard;
+use super::mcbo::search_under;
 use super::{Context, Luck, Mcbo, Memory};
 
 /// Realisations of the noise that bounds are averaged over.
@@ -29,6 +31,8 @@ const EVALUATIONS: usize = 40;
 /// (Eq. calibrated of the paper), the graph and the declared formulas are right with no hidden common causes, and the noise is
 /// as the model has it. They are as exact as the search for the extremes, which climbs from many starts but proves nothing, and
 /// as the average over 32 realisations of the noise.
+///
+/// Limits of outcomes do not count: interventions that break them are among those that are no better.
 ///
 /// Nothing is said, and the gap is infinite, while a node has no row to learn from or a formula has no value.
 ///
@@ -83,7 +87,8 @@ impl Mcbo {
             ..self.search
         };
         let luck = Luck::Each(width);
-        let found = super::mcbo::search(context, network, Optimism::Constant, luck, &search, seed, &|_| {});
+        let guard = Guard::none(problem, network);
+        let found = search_under(guard, context, &[], Optimism::Constant, luck, &search, seed, &|_| {});
         let own = Choice::of(problem, intervention);
         let own_point = DecisionSpace::new(problem, &own).point(intervention);
         let starts = found.into_iter().take(FINALISTS).map(|found| (found.choice, found.point));

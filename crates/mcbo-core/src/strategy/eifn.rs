@@ -2,13 +2,14 @@
 
 use rand::{Rng, RngExt};
 
-use crate::acquisition::NetworkImprovement;
-use crate::network::{Draws, ModelSettings};
+use crate::acquisition::{Acquisition, NetworkImprovement};
+use crate::network::{Counting, Draws, ModelSettings};
 use crate::optimism::Optimism;
 use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
 use crate::{Choice, Intervention};
 
-use super::limits::{self, within};
+use super::costs::per_cost;
+use super::limits::{self, about, within};
 use super::recommend::recommend;
 use super::{
     Context, Criterion, Proposal, Strategy, SuggestError, Warning, first_free, first_of_each_choice,
@@ -69,20 +70,22 @@ impl Strategy for Eifn {
         let task = SearchTask { problem, factory: &of_means, warm: &warm, seed, on_phase: &|_| {} };
         let means = maximize(&task, &self.search);
         warm.extend(first_of_each_choice(&means));
-        let found = within(context, &network, true, seed, |guard| {
+        let found = within(context, &network, Counting::Plausible, seed, |guard, near| {
             let of_draws = |choice: &Choice, samples: usize, _: u64| {
                 let draws = Draws::noiseless(problem, &network, choice, samples, seed);
-                guard.over(choice, Box::new(NetworkImprovement { draws, best }))
+                let gain: Box<dyn Acquisition> = Box::new(NetworkImprovement { draws, best });
+                guard.over(choice, samples, per_cost(problem, choice, gain))
             };
+            let warm: Vec<Intervention> = warm.iter().chain(near).cloned().collect();
             let task = SearchTask { problem, factory: &of_draws, warm: &warm, seed, on_phase: &|_| {} };
-            maximize(&task, &self.search)
+            maximize(&task, &about(&self.search, near))
         });
         let warnings = network.warnings().iter().cloned().map(Warning::Model).collect();
         let forecast = |at: &Intervention| network.forecast(problem, at, seed);
         let mut proposal = first_free(context, &found, rng).propose(self, memory, warnings, forecast);
         let suggestion = &mut proposal.suggestion;
         suggestion.limits = network.keeping(problem, &suggestion.intervention);
-        suggestion.warnings.extend(limits::warning(&suggestion.limits, true));
+        suggestion.warnings.extend(limits::warning(&suggestion.limits, Counting::Plausible));
         Ok(proposal)
     }
 

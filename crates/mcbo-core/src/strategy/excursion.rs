@@ -8,12 +8,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decision::DecisionSpace;
-use crate::network::{FunctionDraws, Network, Plan};
+use crate::network::{Counting, FunctionDraws, Network, Plan};
 use crate::quasi::{normal_quantile, sobol};
 use crate::search::{Candidate, exchanges};
 use crate::{Choice, Intervention, Problem};
 
-use super::limits::{keeping_ones, shortfall};
+use super::limits::{keeping_ones, may_keep, shortfall};
 use super::{Context, Mcbo, best_observed};
 
 /// Trials from one comparison to the next.
@@ -138,7 +138,8 @@ impl Mcbo {
         let problem = context.problem;
         let free = |found: &&Candidate| !context.is_taken(&found.intervention);
         let usual = found.iter().find(free)?.intervention.clone();
-        let mut tried = keeping_ones(problem, network, true, best_observed(problem, context.data, KNOWN));
+        let mut tried =
+            keeping_ones(problem, network, Counting::Plausible, best_observed(problem, context.data, KNOWN));
         tried.extend(context.memory.last.clone());
         let mut comparison = Comparison::new(context, network, 1, seed);
         let of_usual = comparison.rewards(&usual);
@@ -172,7 +173,9 @@ impl Mcbo {
         }
         let known: Vec<Intervention> = [usual.clone()].into_iter().chain(tried.iter().cloned()).collect();
         let mut compared: Vec<(f64, Intervention)> = Vec::new();
-        for (plan, points) in candidates(problem, network, &known, seed) {
+        for (plan, mut points) in candidates(problem, network, &known, seed) {
+            let mut kept = may_keep(problem, network, plan.space.choice(), &points, seed).into_iter();
+            points.retain(|_| kept.next().unwrap_or(true));
             let Comparison { functions, samples, .. } = &comparison;
             let rewards =
                 network.rewards_in_draws(problem, functions, plan.space.choice(), &points, *samples, seed);
@@ -187,15 +190,17 @@ impl Mcbo {
         let allowed = compared
             .into_iter()
             .map(|(_, intervention)| intervention)
-            .filter(|at| shortfall(&network.keeping(problem, at), true) == 0.0);
+            .filter(|at| shortfall(&network.keeping(problem, at), Counting::Plausible) == 0.0);
         let finalists = allowed.take(FINALISTS);
         let finalists: Vec<Intervention> = known.into_iter().chain(finalists).collect();
         let rewards: Vec<Vec<f64>> = finalists.iter().map(|at| again.rewards(at)).collect();
         let of_tried = &rewards[1..=tried.len()];
         let best = &of_tried[largest(of_tried.iter().map(|rewards| mean(rewards)))?];
         // What comes no nearer to breaking a limit than what it takes the place of.
-        let missing: Vec<f64> =
-            finalists.iter().map(|at| shortfall(&network.keeping(problem, at), true)).collect();
+        let missing: Vec<f64> = finalists
+            .iter()
+            .map(|at| shortfall(&network.keeping(problem, at), Counting::Plausible))
+            .collect();
         let worth = |place: usize| match missing[place] > missing[0] || context.is_taken(&finalists[place]) {
             true => f64::NAN,
             false => again.worth(&rewards[place], best),

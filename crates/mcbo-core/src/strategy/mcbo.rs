@@ -3,13 +3,13 @@
 use rand::{Rng, RngExt};
 
 use crate::acquisition::{Acquisition, NetworkImprovement, OptimisticReward, SharedOptimism};
-use crate::network::{Draws, ModelSettings, Network, NoiseSamples, Plan};
+use crate::network::{Counting, Draws, ModelSettings, Network, NoiseSamples, Plan};
 use crate::optimism::Optimism;
 use crate::search::{Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
-use crate::{Aim, Choice, Intervention, Problem};
+use crate::{Action, Aim, Choice, Intervention, Problem};
 
-use super::costs::{earning, per_cost};
-use super::limits::{self, keeping_ones, within};
+use super::costs::{earning, enough_for_cost, per_cost};
+use super::limits::{self, Guard, about, keeping_ones, within};
 use super::{
     Context, Criterion, Pick, Proposal, Strategy, SuggestError, Suggestion, Warning, best_observed,
     first_free, first_of_each_choice, warm_starts,
@@ -112,6 +112,8 @@ impl Mcbo {
             Exploration::Aim(aim) => match aim.unwrap_or(problem.aim()) {
                 // What it costs is weighed against what it gains.
                 Aim::Earn if problem.has_costs() => None,
+                // Between names there is nothing to climb: a little luck never leaves the first that was good.
+                Aim::Earn if problem.actions().iter().any(Action::is_choice) => None,
                 Aim::Earn => Some(Luck::Shared(EARNING_WIDTH)),
                 Aim::Find => None,
             },
@@ -125,7 +127,8 @@ impl Mcbo {
     fn improve(&self, context: &Context<'_>, network: &Network, seed: u64) -> Vec<Candidate> {
         let problem = context.problem;
         let means = self.search(context, network, Luck::Each(0.0), seed, &|_| {});
-        let observed = keeping_ones(problem, network, false, best_observed(problem, context.data, 4));
+        let observed =
+            keeping_ones(problem, network, Counting::Cautious, best_observed(problem, context.data, 4));
         let mut warm = warm_starts(context);
         warm.extend(first_of_each_choice(&means));
         let worth = |intervention: &Intervention| {
@@ -144,16 +147,24 @@ impl Mcbo {
             ranking_samples: 64,
             ..self.search
         };
-        let mut found = within(context, network, true, seed, |guard| {
-            let factory = |choice: &Choice, draws: usize, seed: u64| {
-                let noise = |plan: &Plan| NoiseSamples::new(plan, IMPROVING_NOISE, seed);
-                let draws = Draws::new(problem, network, choice, draws, seed, noise);
-                let gain: Box<dyn Acquisition> = Box::new(NetworkImprovement { draws, best });
-                guard.over(choice, per_cost(problem, choice, gain))
-            };
-            let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} };
-            maximize(&task, &settings)
-        });
+        let search = |for_cost: bool| {
+            within(context, network, Counting::Plausible, seed, |guard, near| {
+                let factory = |choice: &Choice, count: usize, seed: u64| {
+                    let noise = |plan: &Plan| NoiseSamples::new(plan, IMPROVING_NOISE, seed);
+                    let draws = Draws::new(problem, network, choice, count, seed, noise);
+                    let gain: Box<dyn Acquisition> = Box::new(NetworkImprovement { draws, best });
+                    let gain = if for_cost { per_cost(problem, choice, gain) } else { gain };
+                    guard.over(choice, count, gain)
+                };
+                let warm: Vec<Intervention> = warm.iter().chain(near).cloned().collect();
+                let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} };
+                maximize(&task, &about(&settings, near))
+            })
+        };
+        let mut found = search(true);
+        if problem.has_costs() {
+            found = enough_for_cost(context, network, best, search(false), found, seed);
+        }
         if problem.has_costs() && self.earns(problem) {
             earning(context, network, best, means, &mut found, seed);
         }
@@ -166,7 +177,7 @@ impl Mcbo {
     }
 }
 
-/// Maximises the optimistic reward of a fitted network from the usual starts.
+/// Maximises the optimistic reward of a fitted network from the usual starts, within the limits.
 pub(super) fn search(
     context: &Context<'_>,
     network: &Network,
@@ -176,22 +187,40 @@ pub(super) fn search(
     seed: u64,
     on_phase: &(dyn Fn(SearchPhase) + Sync),
 ) -> Vec<Candidate> {
-    let problem = context.problem;
-    let warm = warm_starts(context);
-    within(context, network, luck.width() > 0.0, seed, |guard| {
-        let factory = |choice: &Choice, samples: usize, seed: u64| -> Box<dyn Acquisition> {
-            let optimistic: Box<dyn Acquisition> = match luck {
-                Luck::Each(beta) => {
-                    Box::new(OptimisticReward::new(problem, network, choice, optimism, beta, samples, seed))
-                }
-                Luck::Shared(beta) => {
-                    Box::new(SharedOptimism::new(problem, network, choice, beta, samples, seed))
-                }
-            };
-            guard.over(choice, optimistic)
-        };
-        maximize(&SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase }, settings)
+    let counting = if luck.width() > 0.0 { Counting::Plausible } else { Counting::Cautious };
+    within(context, network, counting, seed, |guard, near| {
+        search_under(guard, context, near, optimism, luck, settings, seed, on_phase)
     })
+}
+
+/// The same under one guard, about places that are near to what is wanted if there are any.
+#[expect(clippy::too_many_arguments, reason = "those of a search, and what guides it")]
+pub(super) fn search_under(
+    guard: Guard<'_>,
+    context: &Context<'_>,
+    near: &[Intervention],
+    optimism: Optimism,
+    luck: Luck,
+    settings: &SearchSettings,
+    seed: u64,
+    on_phase: &(dyn Fn(SearchPhase) + Sync),
+) -> Vec<Candidate> {
+    let (problem, network) = (context.problem, guard.network());
+    let mut warm = warm_starts(context);
+    warm.extend_from_slice(near);
+    let factory = |choice: &Choice, samples: usize, seed: u64| -> Box<dyn Acquisition> {
+        let optimistic: Box<dyn Acquisition> = match luck {
+            Luck::Each(beta) => {
+                Box::new(OptimisticReward::new(problem, network, choice, optimism, beta, samples, seed))
+            }
+            Luck::Shared(beta) => {
+                Box::new(SharedOptimism::new(problem, network, choice, beta, samples, seed))
+            }
+        };
+        guard.over(choice, samples, optimistic)
+    };
+    let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase };
+    maximize(&task, &about(settings, near))
 }
 
 /// Realisations of the noise for every draw of the mechanisms while improvements are sought.
@@ -230,7 +259,7 @@ impl Strategy for Mcbo {
         warnings.extend(warning);
         let predicted = network.forecast(problem, &intervention, seed);
         let limits = network.keeping(problem, &intervention);
-        warnings.extend(limits::warning(&limits, true));
+        warnings.extend(limits::warning(&limits, Counting::Plausible));
         let Some(chosen) = candidate else {
             let suggestion =
                 Suggestion { predicted, warnings, limits, ..Suggestion::new(self.name(), intervention) };
@@ -261,6 +290,7 @@ impl Strategy for Mcbo {
             warnings,
             excursion,
             given: context.given.clone(),
+            fixed: crate::Fixed::default(),
             limits,
         };
         Ok(Proposal { suggestion, memory })

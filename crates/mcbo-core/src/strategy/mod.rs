@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::check_intervention;
 use crate::network::{FitError, Forecast, Keeping, ModelMemory, ModelSettings, ModelWarning, Network};
 use crate::search::Candidate;
-use crate::{Data, Given, Intervention, Observation, Problem};
+use crate::{Data, Fixed, Given, Intervention, Observation, Problem};
 
 pub use black_box::{ExpectedImprovement, Ucb};
 pub use catalogue::{OptionsError, Preset, Rule, StrategyName, StrategyOptions, StrategySettings};
@@ -101,6 +101,18 @@ impl Context<'_> {
         Ok(())
     }
 
+    /// What to say of what the problem has and a strategy does not look at: costs, and limits if it does not know of them either.
+    fn ignoring(&self, name: &str, limits: bool) -> Option<Warning> {
+        let limits = limits && self.problem.has_limits();
+        let what = match (limits, self.problem.has_costs()) {
+            (true, true) => "limits and costs",
+            (true, false) => "limits",
+            (false, true) => "costs",
+            (false, false) => return None,
+        };
+        Some(Warning::Ignored { strategy: name.to_owned(), what: what.to_owned() })
+    }
+
     /// Whether a trial did what could be proposed today.
     fn in_ranges(&self, trial: usize) -> bool {
         crate::data::outside(self.problem, &self.data.observations()[trial].intervention).next().is_none()
@@ -164,6 +176,24 @@ pub enum Warning {
         /// The limited nodes, with the probability and the one that is wanted.
         missing: Vec<(String, f64, f64)>,
     },
+    /// What was found keeps the limits by what is probable, but not in every plausible system.
+    #[error(
+        "nothing is sure to keep the limits: this comes nearest; one in twenty systems that agree with the data keeps them with a probability of {} at the most; hint: trials near it tell",
+        missing.iter().map(|(name, chance, wanted)| format!("{chance:.2} instead of {wanted} for {name}"))
+            .collect::<Vec<_>>().join(", ")
+    )]
+    LimitsUnsure {
+        /// The limited nodes, with the probability and the one that is wanted.
+        missing: Vec<(String, f64, f64)>,
+    },
+    /// The problem has something that the strategy does not look at.
+    #[error("strategy {strategy:?} does not look at {what}; hint: `mcbo` and `eifn` do")]
+    Ignored {
+        /// The strategy's name.
+        strategy: String,
+        /// What it does not look at.
+        what: String,
+    },
     /// Contexts are not known.
     #[error(
         "{} not given: what counts is the average over the values seen so far; hint: give what is known, as in `--given {}=...`",
@@ -207,6 +237,9 @@ pub struct Suggestion {
     /// What was known of the contexts.
     #[serde(default, skip_serializing_if = "Given::is_empty")]
     pub given: Given,
+    /// What the user had decided of it.
+    #[serde(default, skip_serializing_if = "Fixed::is_empty")]
+    pub fixed: Fixed,
     /// How probable it is that each limit is kept, where there is a model to say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Keeping>,
@@ -225,6 +258,7 @@ impl Suggestion {
             warnings: Vec::new(),
             excursion: false,
             given: Given::default(),
+            fixed: Fixed::default(),
             limits: Vec::new(),
         }
     }

@@ -19,7 +19,7 @@ impl Strategy for Random {
 
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let (intervention, warning) = draw(context, rng);
-        let warnings = warning.into_iter().collect();
+        let warnings = warning.into_iter().chain(context.ignoring(self.name(), true)).collect();
         let suggestion = Suggestion { warnings, ..Suggestion::new(self.name(), intervention) };
         Ok(Proposal { suggestion, memory: context.memory.clone() })
     }

@@ -4,10 +4,12 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 use crate::acquisition::CredibleReward;
-use crate::network::{Forecast, Keeping, LOWER_QUANTILE, ModelSettings, Network, expected_reward, quantile};
+use crate::network::{
+    Counting, Forecast, Keeping, LOWER_QUANTILE, ModelSettings, Network, expected_reward, quantile,
+};
 use crate::optimism::Optimism;
 use crate::search::{Scored, SearchSettings, Stages, climb};
-use crate::{Choice, Data, Given, Intervention, Noise, Problem};
+use crate::{Choice, Data, DecisionSpace, Given, Intervention, Noise, Problem};
 
 use super::limits::{self, Guard, shortfall};
 use super::{Context, Luck, Mcbo, Memory, SuggestError, Warning, best_observed, not_given};
@@ -82,6 +84,8 @@ impl Recommendation {
 
 /// Places that the mean of the mechanisms finds best, and that were measured best, from which a recommendation starts.
 const CANDIDATES: usize = 8;
+/// How closely limits are looked at while climbing.
+const LIMIT_SAMPLES: usize = 16;
 /// The best of them, which are climbed from.
 const REFINED: usize = 3;
 
@@ -163,7 +167,7 @@ fn advise(
     let observed = observed.map(|intervention| (Choice::of(problem, &intervention), intervention));
     let known = known_for_sure(problem, context.data);
     let worth = |intervention: &Intervention| {
-        let missing = shortfall(&network.keeping(problem, intervention), false);
+        let missing = shortfall(&network.keeping(problem, intervention), Counting::Cautious);
         match &known {
             Some((reward, known)) if known == intervention => Worth { missing, sure: true, reward: *reward },
             _ => {
@@ -188,18 +192,23 @@ fn advise(
     let better: Vec<(Worth, Intervention)> = starts
         .par_iter()
         .map(|(criterion, (choice, start))| {
-            let guard = Guard::new(context, &network, false, limits::FIRST, seed);
+            let guard = Guard::new(context, &network, Counting::Cautious, limits::FIRST, seed);
             let intervention = refined(problem, &network, guard, *criterion, choice, start, seed);
             (worth(&intervention), intervention)
         })
         .collect();
     let all = candidates.into_iter().map(|(value, (_, intervention))| (value, intervention)).chain(better);
+    let mut all: Vec<(Worth, Intervention)> = all.collect();
+    // The sort is stable: of equals the first found stays first.
+    all.sort_by(|a, b| a.0.compare(&b.0));
+    let edge = at_the_edge(problem, &all, worth);
+    let all = all.into_iter().chain(edge);
     let best = all.reduce(|best, next| if next.0.compare(&best.0).is_lt() { next } else { best });
     let intervention = best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
     let predicted = network.forecast(problem, &intervention, DRAWS);
     let undefined = network.undefined(problem, &intervention, &predicted);
     let limits = network.keeping(problem, &intervention);
-    let unlikely = limits::warning(&limits, false);
+    let unlikely = limits::warning(&limits, Counting::Cautious);
     let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model);
     Recommendation {
         warnings: warnings.chain(unlikely).chain(not_given(problem, context.given)).collect(),
@@ -226,6 +235,49 @@ fn known_for_sure(problem: &Problem, data: &Data) -> Option<(f64, Intervention)>
     let of_best = |(trial, _): &(usize, f64)| data.observations()[*trial].intervention == best;
     let measured = data.rewards(problem).filter(of_best).map(|(_, reward)| reward).reduce(f64::max)?;
     Some((measured, best))
+}
+
+/// Interventions that would be worth more and do not keep the limits, for which the edge is looked for.
+const BEYOND: usize = 3;
+/// Halvings on the way to the edge.
+const HALVINGS: usize = 6;
+
+/// The last interventions that keep the limits on the way from the best that does to better ones that do not. Climbing goes by few draws
+/// and ends beside the edge, on either side.
+fn at_the_edge(
+    problem: &Problem,
+    all: &[(Worth, Intervention)],
+    worth: impl Fn(&Intervention) -> Worth + Sync,
+) -> Vec<(Worth, Intervention)> {
+    let Some((inside, from)) = all.first().filter(|(first, _)| problem.has_limits() && first.missing == 0.0)
+    else {
+        return Vec::new();
+    };
+    let space = DecisionSpace::new(problem, &Choice::of(problem, from));
+    let beyond = all.iter().filter(|(other, at)| {
+        other.missing > 0.0 && other.reward > inside.reward && Choice::of(problem, at) == *space.choice()
+    });
+    let beyond: Vec<&Intervention> = beyond.take(BEYOND).map(|(_, at)| at).collect();
+    let between = |&to: &&Intervention| {
+        let (start, end) = (space.point(from), space.point(to));
+        let (mut kept, mut lost, mut found) = (0.0, 1.0, None);
+        for _ in 0..HALVINGS {
+            let share = 0.5 * (kept + lost);
+            let mut point: Vec<f64> = start.iter().zip(&end).map(|(a, b)| a + share * (b - a)).collect();
+            if !space.allow(&mut point) {
+                break;
+            }
+            let at = space.intervention(problem, &point);
+            let here = worth(&at);
+            if here.missing == 0.0 {
+                (kept, found) = (share, Some((here, at)));
+            } else {
+                lost = share;
+            }
+        }
+        found
+    };
+    beyond.par_iter().filter_map(between).collect()
 }
 
 /// What an intervention is worth: first that it keeps the limits, or how near it comes, then whether it is surely no worse than what
@@ -256,7 +308,7 @@ fn refined(
 ) -> Intervention {
     let reward = |samples: usize| {
         let reward = CredibleReward::new(problem, network, choice, criterion.caution(), samples, seed);
-        guard.over(choice, Box::new(reward))
+        guard.over(choice, LIMIT_SAMPLES, Box::new(reward))
     };
     let (coarse, fine) = (reward(2), reward(4));
     let start = Scored { point: coarse.space().point(start), value: 0.0 };

@@ -1,8 +1,12 @@
-//! What is known of the contexts before a trial is chosen.
+//! What is known of the contexts before a trial is chosen, and what is decided of it already.
+
+mod fixed;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{DataError, Problem, Simulator};
+
+pub use fixed::Fixed;
 
 /// Values of contexts, in the user's units; contexts that are not among them are not known.
 ///

@@ -30,7 +30,7 @@ pub use data::{
 };
 pub use decision::DecisionSpace;
 pub use expr::{Expr, ExprError, ExprErrorKind};
-pub use given::Given;
+pub use given::{Fixed, Given};
 pub use graph::{Graph, GraphError};
 pub use intervention::{Choice, Intervention};
 pub use network::{

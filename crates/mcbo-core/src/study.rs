@@ -21,7 +21,7 @@ use crate::strategy::{
     Certificate, Context, Criterion, Mcbo, Memory, Proposal, Recommendation, Strategy, SuggestError,
     Suggestion, design_point, not_given,
 };
-use crate::{Given, Intervention, Problem};
+use crate::{Fixed, Given, Intervention, Problem};
 
 pub use error::StudyError;
 pub use oddity::Oddity;
@@ -186,6 +186,16 @@ impl Study {
     /// # Errors
     /// If no model can be fitted to the data, or the strategy cannot use what is known.
     pub fn ask_given(&mut self, given: &Given) -> Result<&Trial, StudyError> {
+        self.ask_fixing(given, Fixed::NONE)
+    }
+
+    /// The next trial of those in which this is done, the rest being left to the strategy.
+    ///
+    /// # Errors
+    /// As [`Self::ask_given`], and if what is fixed cannot be done or the strategy cannot keep to it.
+    pub fn ask_fixing(&mut self, given: &Given, fixed: &Fixed) -> Result<&Trial, StudyError> {
+        let narrowed = if fixed.is_empty() { None } else { Some(fixed.narrow(&self.problem)?) };
+        let problem = narrowed.as_ref().unwrap_or(&self.problem);
         let number = self.trials.len() + 1;
         let pending = self.under_way();
         let failed: Vec<Intervention> = self
@@ -198,7 +208,7 @@ impl Study {
         given.check(&self.problem)?;
         let context = Context {
             given,
-            problem: &self.problem,
+            problem,
             data: &self.data,
             pending: &pending,
             failed: &failed,
@@ -207,13 +217,13 @@ impl Study {
         // Trials that failed gave nothing: the design goes on until enough have been measured or are under way.
         let mut proposal = if self.data.len() + silent < self.initial {
             let mut index = number - 1;
-            let mut intervention = design_point(&self.problem, index, self.seed);
+            let mut intervention = design_point(problem, index, self.seed);
             for _ in 0..64 {
                 if !context.is_taken(&intervention) {
                     break;
                 }
                 index += 1;
-                intervention = design_point(&self.problem, index, self.seed);
+                intervention = design_point(problem, index, self.seed);
             }
             self.without_strategy(intervention, Origin::Design)
         } else {
@@ -224,7 +234,20 @@ impl Study {
             proposal.suggestion.warnings.extend(not_given(&self.problem, given));
             proposal
         };
+        if !fixed.holds(&self.problem, &proposal.suggestion.intervention) {
+            // A search that begins from what was tried may end outside of what is fixed: that is done all the same, and as nothing was
+            // predicted of it nothing is said.
+            let done = fixed.applied(&self.problem, &proposal.suggestion.intervention);
+            proposal.suggestion = Suggestion::new(proposal.suggestion.strategy, done);
+        }
+        let proposed = &proposal.suggestion.intervention;
+        if !fixed.holds(&self.problem, proposed) || check_intervention(&self.problem, proposed).is_err() {
+            let hint = "fix less, or put the whole intervention in the queue";
+            let name = proposal.suggestion.strategy;
+            return Err(SuggestError::Cannot { name, what: "keep what is fixed", hint }.into());
+        }
         proposal.suggestion.given.clone_from(given);
+        proposal.suggestion.fixed.clone_from(fixed);
         Ok(self.put_under_way(proposal))
     }
 

@@ -1,10 +1,13 @@
 //! Where a study lives: in memory, or in a store.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use mcbo_core::{Given, Intervention, Problem, TrialState};
-use mcbo_store::{MemoryStudy, Row, Store, StoredStudy, StoredTrial, StrategyOptions};
+use mcbo_core::{Fixed, Given, Intervention, Problem, TrialState};
+use mcbo_store::{Entry, LEASE, MemoryStudy, Row, Store, StoredStudy, StoredTrial, StrategyOptions};
+use serde_json::Value;
 
 use crate::convert::Named;
 use crate::errors::Fault;
@@ -19,6 +22,8 @@ pub struct Counts {
     pub voided: usize,
     pub created: i64,
     pub changed: i64,
+    /// The number of the last event.
+    pub version: i64,
 }
 
 /// A study in memory or in a store.
@@ -42,11 +47,28 @@ impl Backend {
         Self::Stored { study: Box::new(study), process: std::process::id() }
     }
 
-    /// Trials for a worker.
-    pub fn ask(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<StoredTrial>, Fault> {
+    /// For how long trials belong to their worker from now on; a day unless it is said.
+    fn set_lease(&mut self, lease: Option<Duration>) {
+        let lease = lease.unwrap_or(LEASE);
+        match self {
+            Self::Memory(study) => study.set_lease(lease),
+            Self::Stored { study, .. } => study.set_lease(lease),
+        }
+    }
+
+    /// Trials for a worker, which has them for so long.
+    pub fn ask(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+        fixed: &Fixed,
+        lease: Option<Duration>,
+    ) -> Result<Vec<StoredTrial>, Fault> {
+        self.set_lease(lease);
         Ok(match self {
-            Self::Memory(study) => study.ask_given(worker, count, given)?,
-            Self::Stored { study, .. } => study.ask_given(worker, count, given)?,
+            Self::Memory(study) => study.ask_fixing(worker, count, given, fixed)?,
+            Self::Stored { study, .. } => study.ask_fixing(worker, count, given, fixed)?,
         })
     }
 
@@ -91,6 +113,71 @@ impl Backend {
             (Self::Memory(study), true) => study.restore(numbers, reason)?,
             (Self::Stored { study, .. }, false) => study.void(numbers, reason)?,
             (Self::Stored { study, .. }, true) => study.restore(numbers, reason)?,
+        })
+    }
+
+    /// Leaves trials to the worker that has them for longer; which of them it still has.
+    pub fn keep(
+        &mut self,
+        worker: &str,
+        numbers: &[usize],
+        lease: Option<Duration>,
+    ) -> Result<Vec<usize>, Fault> {
+        self.set_lease(lease);
+        Ok(match self {
+            Self::Memory(study) => study.keep(worker, numbers)?,
+            Self::Stored { study, .. } => study.keep(worker, numbers)?,
+        })
+    }
+
+    /// Gives trials back that are under way; which of them that is new of.
+    pub fn release(
+        &mut self,
+        numbers: &[usize],
+        worker: Option<&str>,
+        reason: &str,
+        lost: bool,
+    ) -> Result<Vec<usize>, Fault> {
+        Ok(match self {
+            Self::Memory(study) => study.release(numbers, worker, reason, lost)?,
+            Self::Stored { study, .. } => study.release(numbers, worker, reason, lost)?,
+        })
+    }
+
+    /// Trials under way, with who has them.
+    pub fn pending(&mut self) -> Result<Vec<(usize, Option<String>)>, Fault> {
+        Ok(match self {
+            Self::Memory(study) => study.under_way(),
+            Self::Stored { study, .. } => study.under_way()?,
+        })
+    }
+
+    /// Writes something beside a trial, or beside the study.
+    pub fn write_beside(
+        &mut self,
+        trial: Option<usize>,
+        attributes: &BTreeMap<String, Value>,
+    ) -> Result<(), Fault> {
+        match self {
+            Self::Memory(study) => study.write_beside(trial, attributes),
+            Self::Stored { study, .. } => study.write_beside(trial, attributes),
+        }?;
+        Ok(())
+    }
+
+    /// What is written beside the study.
+    pub fn attributes(&mut self) -> Result<BTreeMap<String, Value>, Fault> {
+        Ok(match self {
+            Self::Memory(study) => study.attributes().clone(),
+            Self::Stored { study, .. } => study.attributes()?,
+        })
+    }
+
+    /// All that happened, oldest first.
+    pub fn entries(&mut self) -> Result<Vec<Entry>, Fault> {
+        Ok(match self {
+            Self::Memory(study) => study.entries()?.unwrap_or_default(),
+            Self::Stored { study, .. } => study.events()?,
         })
     }
 
@@ -164,6 +251,7 @@ impl Backend {
                 voided: study.count(TrialState::Voided),
                 created: study.created(),
                 changed: study.changed(),
+                version: study.version(),
             }),
             Self::Stored { study, .. } => {
                 let status = study.status()?;
@@ -175,6 +263,7 @@ impl Backend {
                     voided: status.voided,
                     created: status.created,
                     changed: status.changed,
+                    version: study.version()?,
                 })
             }
         }

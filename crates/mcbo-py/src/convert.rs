@@ -1,7 +1,11 @@
 //! Between Python's objects and the library's.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use mcbo_core::{
-    DataError, Forecast, Given, Intervention, Keeping, Outlook, Problem, check_done, check_ranges, slot_name,
+    DataError, Fixed, Forecast, Given, Intervention, Keeping, Outlook, Problem, check_done, check_ranges,
+    slot_name,
 };
 use mcbo_store::Row;
 use pyo3::BoundObject;
@@ -9,10 +13,22 @@ use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFloat, PyList, PySet, PyString};
 
+use serde_json::Value;
+
 use crate::errors::{Fault, data_error};
 
 /// More numbers than any node has components: what goes on longer is not read to its end.
 const LONGEST: usize = 100_000;
+
+/// What is written beside trials, as JSON.
+pub fn json(attributes: &BTreeMap<String, Value>) -> PyResult<String> {
+    serde_json::to_string(attributes).map_err(|error| data_error(error.to_string()))
+}
+
+/// What is to be written beside trials, from JSON.
+pub fn from_json(text: &str) -> PyResult<BTreeMap<String, Value>> {
+    serde_json::from_str(text).map_err(|error| data_error(format!("no JSON object: {error}")))
+}
 
 /// Values by name, each with one number per component.
 pub type Named = Vec<(String, Vec<f64>)>;
@@ -33,11 +49,18 @@ fn unreadable(what: &str, value: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
 
 /// A number, or a sequence of them: a list, a tuple, an array.
 pub fn numbers(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let all = optional_numbers(what, value)?;
+    let missing = || data_error(format!("{what} has components without a value; hint: give all of them"));
+    all.into_iter().map(|value| value.ok_or_else(missing)).collect()
+}
+
+/// The same where components of a vector may be missing: `None` in a sequence.
+fn optional_numbers(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Option<f64>>> {
     if let Ok(number) = value.cast::<PyFloat>() {
-        return Ok(vec![number.value()]);
+        return Ok(vec![Some(number.value())]);
     }
     if value.len().is_err() {
-        return value.extract::<f64>().map(|v| vec![v]).map_err(|error| unreadable(what, value, error));
+        return value.extract::<f64>().map(|v| vec![Some(v)]).map_err(|error| unreadable(what, value, error));
     }
     let bytes = value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>();
     let unordered = value.is_instance_of::<PyDict>() || value.is_instance_of::<PySet>();
@@ -47,7 +70,10 @@ pub fn numbers(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let mut found = Vec::new();
     for item in value.try_iter().map_err(|error| unreadable(what, value, error))? {
         let item = item.map_err(|error| unreadable(what, value, error))?;
-        found.push(item.extract::<f64>().map_err(|error| unreadable(what, &item, error))?);
+        found.push(match item.is_none() {
+            true => None,
+            false => Some(item.extract::<f64>().map_err(|error| unreadable(what, &item, error))?),
+        });
         if found.len() > LONGEST {
             return Err(data_error(format!("{what} has more than {LONGEST} values")));
         }
@@ -58,6 +84,27 @@ pub fn numbers(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 /// The entries of a mapping, or of anything that has `items()`; those that are `None` are left out.
 pub fn named(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
     entries(what, value, numbers)
+}
+
+/// Measured values by name: of a vector node some components may be missing, and the others come by the names of components.
+pub fn measured(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
+    let whole = RefCell::new(Vec::new());
+    let partial = RefCell::new(Named::new());
+    let all = entries(what, value, |name, entry| {
+        let values = optional_numbers(name, entry)?;
+        match values.iter().copied().collect::<Option<Vec<f64>>>() {
+            Some(values) => Ok(values),
+            None => {
+                whole.borrow_mut().push(name.to_owned());
+                let given = values.into_iter().enumerate().filter_map(|(at, value)| Some((at, value?)));
+                partial.borrow_mut().extend(given.map(|(at, value)| (format!("{name}[{at}]"), vec![value])));
+                Ok(Vec::new())
+            }
+        }
+    })?;
+    let in_parts = whole.into_inner();
+    let complete = all.into_iter().filter(|(name, _)| !in_parts.contains(name));
+    Ok(complete.chain(partial.into_inner()).collect())
 }
 
 fn entries<'py>(
@@ -138,6 +185,20 @@ pub fn done(
 /// What is known of the contexts, by names.
 pub fn given(problem: &Problem, known: &Bound<'_, PyAny>) -> PyResult<Given> {
     Ok(Given::new(problem, named("what is given", known)?).map_err(Fault::from)?)
+}
+
+/// What is fixed of a trial, by names: actions, and nodes that are to be set.
+pub fn fixed(problem: &Problem, actions: &Bound<'_, PyAny>, targets: &Bound<'_, PyAny>) -> PyResult<Fixed> {
+    let mut fixed = Fixed::default();
+    for (name, values) in named_actions(problem, actions)? {
+        let [value] = values[..] else {
+            let found = values.len();
+            return Err(Fault::from(DataError::WrongLength { what: name, expected: 1, found }).into());
+        };
+        fixed.actions.insert(name, value);
+    }
+    fixed.targets = named("the values of set nodes", targets)?.into_iter().collect();
+    Ok(fixed)
 }
 
 /// What was known of the contexts, by node name.

@@ -102,28 +102,38 @@ fn bench_class(error: &BenchError) -> &'static str {
     }
 }
 
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Python(error) => error.fmt(f),
+            Self::Problem(errors, file) => f.write_str(errors.render(file).trim_end()),
+            Self::Study(error) => error.fmt(f),
+            Self::Store(StoreError::Problem(errors)) => f.write_str(errors.render("problem").trim_end()),
+            Self::Store(error) => error.fmt(f),
+            Self::Bench(error) => error.fmt(f),
+            Self::Strategy(reason) => f.write_str(reason),
+            Self::Reentered => f.write_str(
+                "a strategy cannot call the study that is asking it; hint: all it may look at is in the context",
+            ),
+            Self::Internal(what) => {
+                write!(f, "a mistake in mcbo itself: {what}; hint: the study is as it was; please report it")
+            }
+        }
+    }
+}
+
 impl From<Fault> for PyErr {
     fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Python(error) => error,
-            Fault::Problem(errors, file) => {
-                exception("ProblemError", errors.render(&file).trim_end().to_owned())
-            }
-            Fault::Study(error) => exception(study_class(&error), error.to_string()),
-            Fault::Store(StoreError::Problem(errors)) => {
-                exception("ProblemError", errors.render("problem").trim_end().to_owned())
-            }
-            Fault::Store(error) => exception(store_class(&error), error.to_string()),
-            Fault::Bench(error) => exception(bench_class(&error), error.to_string()),
-            Fault::Strategy(reason) => exception("StrategyError", reason),
-            Fault::Reentered => exception(
-                "StrategyError",
-                "a strategy cannot call the study that is asking it; hint: all it may look at is in the context".into(),
-            ),
-            Fault::Internal(what) => exception(
-                "InternalError",
-                format!("a mistake in mcbo itself: {what}; hint: the study is as it was; please report it"),
-            ),
-        }
+        let message = fault.to_string();
+        let class = match fault {
+            Fault::Python(error) => return error,
+            Fault::Problem(..) | Fault::Store(StoreError::Problem(_)) => "ProblemError",
+            Fault::Study(error) => study_class(&error),
+            Fault::Store(error) => store_class(&error),
+            Fault::Bench(error) => bench_class(&error),
+            Fault::Strategy(_) | Fault::Reentered => "StrategyError",
+            Fault::Internal(_) => "InternalError",
+        };
+        exception(class, message)
     }
 }

@@ -8,9 +8,11 @@ mod bench;
 mod best;
 mod convert;
 mod errors;
+mod heart;
 mod model;
 mod problem;
 mod rows;
+mod shelf;
 mod strategy;
 mod study;
 mod threads;
@@ -27,9 +29,13 @@ mod _mcbo {
     #[pymodule_export]
     use crate::bench::Task;
     #[pymodule_export]
-    use crate::model::Model;
+    use crate::heart::Heart;
+    #[pymodule_export]
+    use crate::model::{Fit, Model};
     #[pymodule_export]
     use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::shelf::{copy_study, delete_study, rename_study, studies};
     #[pymodule_export]
     use crate::study::Study;
 

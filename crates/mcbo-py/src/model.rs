@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use mcbo_core::{
-    Doubt, Effect, Intervention, MechanismKind, NodeSummary, Noise, Prediction, Problem, Recommendation,
-    Study, input_names,
+    Context, Data, Doubt, Effect, Forecast, Given, Intervention, Mcbo, MechanismKind, Memory, Network,
+    NodeSummary, Noise, Observation, Prediction, Problem, Recommendation, Study, input_names,
 };
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
@@ -15,7 +15,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::convert::{done, forecasts, intervention, outlooks};
+use crate::convert::{components, done, forecasts, intervention, outlooks};
 use crate::errors::{Fault, data_error};
 use crate::threads::together;
 
@@ -26,10 +26,64 @@ const MOST: usize = 10_000_000;
 #[pyclass(frozen, module = "mcbo._mcbo")]
 pub struct Model {
     pub problem: Arc<Problem>,
-    /// The recommendation that was made from it.
-    pub recommendation: Recommendation,
-    /// The study it was fitted to.
-    pub study: Study,
+    pub source: Source,
+    /// What is known of the contexts.
+    pub given: Given,
+}
+
+/// Where a model comes from.
+pub enum Source {
+    /// The recommendation that was made from it, and the study it was fitted to.
+    Study(Box<(Recommendation, Study)>),
+    /// What a strategy is shown.
+    Context(Box<Network>),
+}
+
+/// What a strategy's model is fitted to, when it asks for one.
+#[pyclass(frozen, module = "mcbo._mcbo")]
+pub struct Fit {
+    problem: Arc<Problem>,
+    data: Data,
+    pending: Vec<Observation>,
+    memory: Memory,
+    given: Given,
+    seed: u64,
+}
+
+impl Fit {
+    /// Everything that a fit needs, apart from the context's own lifetime.
+    pub fn new(problem: Arc<Problem>, context: &Context<'_>, seed: u64) -> Self {
+        Self {
+            problem,
+            data: context.data.clone(),
+            pending: context.pending.to_vec(),
+            memory: context.memory.clone(),
+            given: context.given.clone(),
+            seed,
+        }
+    }
+}
+
+#[pymethods]
+impl Fit {
+    /// The model that MCBO would go by: fitted to the data, trials under way taken to come out as predicted.
+    fn model(&self, py: Python<'_>) -> PyResult<Model> {
+        let network = together(py, || {
+            let context = Context {
+                problem: &self.problem,
+                data: &self.data,
+                pending: &self.pending,
+                failed: &[],
+                memory: &self.memory,
+                given: &self.given,
+            };
+            let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+            let fitted = context.fit(&Mcbo::default().model, &mut rng);
+            Ok(fitted.map_err(mcbo_core::StudyError::from)?.0)
+        })?;
+        let (problem, given) = (self.problem.clone(), self.given.clone());
+        Ok(Model { problem, source: Source::Context(Box::new(network)), given })
+    }
 }
 
 /// One row of [`Model::nodes`]: name, rows, deviation of the mechanism, share explained, deviation of the noise, form.
@@ -44,6 +98,23 @@ type DoubtRow = (String, String, Option<String>, String, Option<f64>, String);
 type Predicted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
 impl Model {
+    fn network(&self) -> &Network {
+        match &self.source {
+            Source::Study(both) => &both.0.network,
+            Source::Context(network) => network,
+        }
+    }
+
+    /// The recommendation and the study behind it.
+    fn whole(&self) -> PyResult<(&Recommendation, &Study)> {
+        match &self.source {
+            Source::Study(both) => Ok((&both.0, &both.1)),
+            Source::Context(_) => Err(data_error(
+                "the model in a strategy's context knows no study; hint: it has predict, forecast, sample and expected_reward",
+            )),
+        }
+    }
+
     fn node(&self, name: &str) -> Result<usize, Fault> {
         let known = || self.problem.graph().names().join(", ");
         let unknown = || mcbo_core::DataError::UnknownName { name: name.to_owned(), known: known() };
@@ -55,39 +126,41 @@ impl Model {
 impl Model {
     /// Names, rows, uncertainty, share explained, noise and form of all components.
     fn nodes(&self, py: Python<'_>) -> PyResult<Vec<NodeRow>> {
-        let summaries = together(py, || Ok(self.recommendation.network.summaries(&self.problem)))?;
+        let summaries = together(py, || Ok(self.network().summaries(&self.problem)))?;
         let row = |s: NodeSummary| (s.name, s.rows, s.uncertainty, s.explained, s.noise, s.form);
         Ok(summaries.into_iter().map(row).collect())
     }
 
     /// The graph with how well each node is known, and what was learned of each: names, titles and SVG.
     fn pictures(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String)>> {
-        let drawn =
-            together(py, || {
-                let mut pictures = vec![mcbo_plot::graph(&self.problem, Some(&self.recommendation.network))];
-                let order = self.problem.graph().order();
-                pictures.extend(order.iter().filter_map(|&node| {
-                    mcbo_plot::mechanism(&self.study, &self.recommendation.network, node)
-                }));
-                Ok(pictures)
-            })?;
+        let (recommendation, study) = self.whole()?;
+        let drawn = together(py, || {
+            let mut pictures = vec![mcbo_plot::graph(&self.problem, Some(&recommendation.network))];
+            let order = self.problem.graph().order();
+            pictures.extend(
+                order.iter().filter_map(|&node| mcbo_plot::mechanism(study, &recommendation.network, node)),
+            );
+            Ok(pictures)
+        })?;
         Ok(drawn.into_iter().map(|picture| (picture.name, picture.title, picture.svg)).collect())
     }
 
     /// What should be known about the fit.
     fn warnings(&self) -> Vec<String> {
-        self.recommendation.network.warnings().iter().map(ToString::to_string).collect()
+        self.network().warnings().iter().map(ToString::to_string).collect()
     }
 
     /// Trials that do not fit: their numbers, and why.
     fn oddities(&self, py: Python<'_>) -> PyResult<Vec<(Vec<usize>, String)>> {
-        let found = together(py, || Ok(self.study.oddities(&self.recommendation.network)))?;
+        let (recommendation, study) = self.whole()?;
+        let found = together(py, || Ok(study.oddities(&recommendation.network)))?;
         Ok(found.into_iter().map(|odd| (odd.trials(), odd.to_string())).collect())
     }
 
     /// What the data say against the graph: kind, node, other end, weight, logarithm of the odds, words.
     fn doubts(&self, py: Python<'_>) -> PyResult<Vec<DoubtRow>> {
-        let found = together(py, || Ok(self.study.doubts(&self.recommendation)?))?;
+        let (recommendation, study) = self.whole()?;
+        let found = together(py, || Ok(study.doubts(recommendation)?))?;
         let row = |doubt: Doubt| {
             let (kind, node, from) = doubt.about();
             let (node, from) = (node.to_owned(), from.map(str::to_owned));
@@ -98,7 +171,8 @@ impl Model {
 
     /// What can be said for a trial.
     fn why<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyDict>> {
-        let why = together(py, || Ok(self.study.why(&self.recommendation.network, number)?))?;
+        let (recommendation, study) = self.whole()?;
+        let why = together(py, || Ok(study.why(&recommendation.network, number)?))?;
         let name = |node: usize| self.problem.nodes()[node].name.clone();
         let dict = PyDict::new(py);
         dict.set_item("expected", why.expected.map(|[mean, lower, upper]| (mean, lower, upper)))?;
@@ -114,7 +188,8 @@ impl Model {
 
     /// What matters: actions, arrows, and shares of what is not known.
     fn effects(&self, py: Python<'_>) -> PyResult<EffectRows> {
-        let found = together(py, || Ok(self.study.effects(&self.recommendation)?))?;
+        let (recommendation, study) = self.whole()?;
+        let found = together(py, || Ok(study.effects(recommendation)?))?;
         let name = |node: usize| self.problem.nodes()[node].name.clone();
         let numbers = |e: Effect| (e.effect, e.lower, e.upper, e.best, e.worst);
         let actions = found.actions.into_iter().map(|(name, effect)| (name, numbers(effect)));
@@ -148,7 +223,7 @@ impl Model {
         if count > MOST {
             return Err(data_error(format!("{count} inputs are too many; hint: {MOST} at most")));
         }
-        if self.recommendation.network.kind(place) == MechanismKind::Absent {
+        if self.network().kind(place) == MechanismKind::Absent {
             return Err(data_error(format!("{node} has no path to the reward, so it is not learned")));
         }
         let flat: Vec<f64> = array.iter().copied().collect();
@@ -158,7 +233,7 @@ impl Model {
             )));
         }
         let (mean, deviation) = together(py, || {
-            let components = self.recommendation.network.predict(&self.problem, place, &flat, count);
+            let components = self.network().predict(&self.problem, place, &flat, count);
             let of = |second: bool| {
                 Array2::from_shape_fn((count, components.len()), |(row, component)| {
                     let (mean, deviation) = components[component][row];
@@ -170,18 +245,33 @@ impl Model {
         Ok((mean.into_pyarray(py), deviation.into_pyarray(py)))
     }
 
-    /// What is expected of every node under an intervention, with bounds.
-    fn forecast<'py>(
+    /// What is expected of every node under interventions, each given by its two parts, with bounds; a node that is set or given is
+    /// what it is.
+    fn forecasts<'py>(
         &self,
         py: Python<'py>,
-        actions: &Bound<'py, PyAny>,
-        targets: &Bound<'py, PyAny>,
+        interventions: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+        draws: usize,
         seed: u64,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let intervention = intervention(&self.problem, actions, targets)?;
-        let found =
-            together(py, || Ok(self.recommendation.network.forecast(&self.problem, &intervention, seed)))?;
-        forecasts(py, &self.problem, &found)
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        check_count(draws)?;
+        let read = |(actions, targets): &(_, _)| intervention(&self.problem, actions, targets);
+        let interventions = interventions.iter().map(read).collect::<PyResult<Vec<Intervention>>>()?;
+        let found: Vec<Vec<Forecast>> = together(py, || {
+            let one = |doing| self.network().forecast_by(&self.problem, doing, draws, seed);
+            Ok(interventions.par_iter().map(one).collect())
+        })?;
+        let told = |(doing, found): (&Intervention, &Vec<Forecast>)| {
+            let dict = forecasts(py, &self.problem, found)?;
+            for (node, declared) in self.problem.nodes().iter().enumerate() {
+                if let Some(values) = doing.target(node).or(self.given.of(node)) {
+                    let bounds: Vec<(f64, f64, f64)> = values.iter().map(|&v| (v, v, v)).collect();
+                    dict.set_item(&declared.name, components(py, &self.problem, node, &bounds)?)?;
+                }
+            }
+            Ok(dict)
+        };
+        interventions.iter().zip(&found).map(told).collect()
     }
 
     /// What interventions, each given by its two parts, give of every node: mean, bounds and the range of a single outcome.
@@ -192,8 +282,9 @@ impl Model {
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let read = |(actions, targets): &(_, _)| done(&self.problem, actions, targets);
         let interventions = interventions.iter().map(read).collect::<PyResult<Vec<Intervention>>>()?;
+        let (recommendation, study) = self.whole()?;
         let found: Vec<Prediction> = together(py, || {
-            let predict = |intervention| self.study.predict(&self.recommendation, intervention);
+            let predict = |intervention| study.predict(recommendation, intervention);
             Ok(interventions.par_iter().map(predict).collect::<Result<_, _>>()?)
         })?;
         found.iter().map(|prediction| outlooks(py, &self.problem, &prediction.nodes)).collect()
@@ -214,7 +305,7 @@ impl Model {
             let mut draws = Vec::with_capacity(count);
             let mut block = seed;
             while draws.len() < count {
-                let more = self.recommendation.network.reward_draws(&self.problem, &intervention, block);
+                let more = self.network().reward_draws(&self.problem, &intervention, block);
                 if more.is_empty() {
                     return Err(Fault::Internal("no draws".into()));
                 }
@@ -267,7 +358,7 @@ impl Model {
             let noise = noise.draw(rng);
             (multiple, if noisy { noise } else { 0.0 })
         };
-        let values = self.recommendation.network.outcomes(problem, intervention, count, luck);
+        let values = self.network().outcomes(problem, intervention, count, luck);
         Array2::from_shape_fn((count, problem.slots()), |(row, slot)| values[slot][row])
     }
 }

@@ -106,8 +106,12 @@ impl Problem {
                 Some(name) => name.into_pyobject(py)?.into_any(),
                 None => action.neutral.into_pyobject(py)?.into_any(),
             };
-            let step = action.grid.filter(|_| !action.is_choice()).map(|grid| grid.step());
-            let range: (f64, f64) = action.range.into();
+            let step =
+                action.grid.filter(|grid| !action.is_choice() && grid.count() > 1).map(|grid| grid.step());
+            // One value where a strategy may choose no other.
+            let only =
+                action.grid.filter(|grid| grid.count() == 1).map(|grid| (grid.value(0), grid.value(0)));
+            let range: (f64, f64) = only.unwrap_or(action.range.into());
             list.append((&action.name, range, neutral, step, &action.choices))?;
         }
         Ok(list)

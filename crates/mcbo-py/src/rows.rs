@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use mcbo_core::Problem;
+use mcbo_core::{Problem, slot_name};
 use mcbo_store::Row;
 use numpy::ndarray::ArrayView2;
 use pyo3::prelude::*;
 
-use crate::convert::{Named, named, named_actions};
+use crate::convert::{Named, measured, named, named_actions};
 use crate::errors::data_error;
 
 /// What a column of a table holds.
@@ -50,7 +50,14 @@ fn column(problem: &Problem, name: &str) -> PyResult<Column> {
 }
 
 /// The rows of a table with a column per action, component or set component; NaN where there is nothing.
-pub fn table(problem: &Problem, columns: &[String], array: ArrayView2<'_, f64>) -> PyResult<Vec<Row>> {
+///
+/// An action without a value is refused unless it is said to be `neutral`.
+pub fn table(
+    problem: &Problem,
+    columns: &[String],
+    array: ArrayView2<'_, f64>,
+    neutral: bool,
+) -> PyResult<Vec<Row>> {
     if array.ncols() != columns.len() {
         return Err(data_error(format!(
             "the table has {} columns and {} names for them",
@@ -68,16 +75,25 @@ pub fn table(problem: &Problem, columns: &[String], array: ArrayView2<'_, f64>) 
         into.entry(node.name.clone()).or_insert_with(|| vec![f64::NAN; node.dim])[at] = value;
     };
     let mut rows = Vec::with_capacity(array.nrows());
-    for numbers in array.rows() {
+    for (place, numbers) in array.rows().into_iter().enumerate() {
         let mut row = Row::default();
         for (column, &value) in columns.iter().zip(numbers) {
             match column {
+                Column::Action(name) if value.is_nan() && !neutral => {
+                    return Err(data_error(format!(
+                        "row {place}: {name} has no value, and what is not known is not neutral; hint: give what was done, or \
+                         missing=\"neutral\" if nothing was"
+                    )));
+                }
                 _ if value.is_nan() => {}
                 Column::Action(name) => {
                     row.actions.insert(name.clone(), value);
                 }
                 Column::Target(node, at) => put(&mut row.targets, *node, *at, value),
-                Column::Value(node, at) => put(&mut row.values, *node, *at, value),
+                // By components: some of a vector may not have been measured.
+                Column::Value(node, at) => {
+                    row.values.insert(slot_name(problem, *node, *at), vec![value]);
+                }
             }
         }
         rows.push(row);
@@ -103,6 +119,6 @@ pub fn row(
     Ok(Row {
         actions: single,
         targets: map(named("the values of set nodes", targets)?),
-        values: map(named("the values", values)?),
+        values: map(measured("the values", values)?),
     })
 }

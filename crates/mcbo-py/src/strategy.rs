@@ -9,18 +9,20 @@ use mcbo_core::{
 use mcbo_store::{Strategies, StrategyOptions};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use rand::{Rng, RngExt};
 
-use crate::convert::{intervention, parts};
+use crate::convert::{intervention, known, parts};
 use crate::errors::Fault;
+use crate::model::Fit;
 use crate::problem::Problem;
 
 /// A strategy of the library with its settings.
 pub fn settings(options: &StrategyOptions) -> Result<StrategySettings, String> {
     StrategySettings::try_from(options).map_err(|error| match error {
         OptionsError::UnknownStrategy { .. } => {
-            format!("{error}; one of your own is passed as an object")
+            format!("{error}; one of your own is passed as an object: strategy=...")
         }
         _ => error.to_string(),
     })
@@ -68,19 +70,32 @@ impl PyStrategy {
     }
 
     fn call(&self, py: Python<'_>, context: &Context<'_>, seed: u64) -> PyResult<Intervention> {
-        let problem = Problem::without_text(Arc::new(context.problem.clone()));
+        let inner = Arc::new(context.problem.clone());
+        let fit = Bound::new(py, Fit::new(inner.clone(), context, seed))?;
+        let problem = Problem::without_text(inner);
         let list = |all: &mut dyn Iterator<Item = &Intervention>| {
             all.map(|one| parts(py, context.problem, one)).collect::<PyResult<Vec<_>>>()
         };
         let pending = list(&mut context.pending.iter().map(|pending| &pending.intervention))?;
         let failed = list(&mut context.failed.iter())?;
         let data = tables(py, context.problem, context.data);
-        let arguments = (&self.object, Bound::new(py, problem)?, data, pending, failed, seed);
+        let given = known(py, context.problem, context.given)?;
+        let arguments = (&self.object, Bound::new(py, problem)?, data, pending, failed, seed, fit, given);
         let chosen = py.import("mcbo.strategy")?.call_method1("_suggest", arguments)?;
         let (actions, targets): (Bound<'_, PyAny>, Bound<'_, PyAny>) = chosen.extract()?;
-        let chosen = intervention(context.problem, &actions, &targets)?;
-        check_intervention(context.problem, &chosen).map_err(Fault::from)?;
-        Ok(chosen)
+        let check = || -> PyResult<Intervention> {
+            let chosen = intervention(context.problem, &actions, &targets)?;
+            check_intervention(context.problem, &chosen).map_err(Fault::from)?;
+            Ok(chosen)
+        };
+        check().map_err(|error| match error.is_instance_of::<PyException>(py) {
+            true => {
+                let reason = error.value(py).to_string();
+                let text = format!("strategy {:?} proposes what cannot be done: {reason}", self.name);
+                Fault::Strategy(text).into()
+            }
+            false => error,
+        })
     }
 }
 

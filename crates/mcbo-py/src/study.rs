@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use mcbo_core::{Criterion, Data, Given, default_initial};
-use mcbo_store::{MemoryStudy, Options, Store, StoreError, StoredTrial, Strategies, StrategyOptions};
+use mcbo_core::{Criterion, Data, Given};
+use mcbo_store::{Entry, MemoryStudy, Options, Store, StoreError, StoredTrial, StrategyOptions};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::backend::{Backend, Guarded, open};
-use crate::convert::{intervention, named};
+use crate::convert::{intervention, measured};
 use crate::errors::{Fault, data_error};
-use crate::model::Model;
+use crate::model::{Model, Source};
 use crate::problem::Problem;
 use crate::strategy::{PyStrategy, StrategyRegistry, Tables, tables};
 use crate::threads::{alone, together};
@@ -25,6 +25,9 @@ const MOST: usize = 10_000;
 
 /// The settings of a study: strategy, preset, β, aim, seed, trials of the initial design.
 type Settings = (String, String, Option<f64>, Option<String>, u64, usize);
+
+/// Trials, those pending, complete, failed and voided, when the study began and changed last, and the number of its last event.
+type Standing = (usize, usize, usize, usize, usize, i64, i64, i64);
 
 /// A study, in memory or in a store.
 #[pyclass(frozen, module = "mcbo._mcbo")]
@@ -107,8 +110,10 @@ impl Study {
     /// A study that lasts as long as the object.
     #[staticmethod]
     #[pyo3(signature = (problem, strategy, preset, beta, aim, seed, initial))]
+    #[allow(clippy::too_many_arguments)]
     fn in_memory(
-        problem: &Problem,
+        py: Python<'_>,
+        problem: &str,
         #[pyo3(from_py_with = strategy)] strategy: (String, StrategyRegistry),
         preset: String,
         beta: Option<f64>,
@@ -116,16 +121,37 @@ impl Study {
         seed: u64,
         initial: Option<usize>,
     ) -> PyResult<Self> {
-        let (name, strategies) = strategy;
-        let options = StrategyOptions { strategy: name, preset, beta, aim };
-        let wrong = |reason| Fault::Store(StoreError::Strategy { name: options.strategy.clone(), reason });
-        let initial = initial.unwrap_or_else(|| default_initial(&problem.inner));
-        let proposes = strategies.strategy(&options).map_err(wrong)?;
-        let study = mcbo_core::Study::with_strategy(problem.inner.clone(), proposes, seed)
-            .initial(initial)
-            .advisor(strategies.advisor(&options).map_err(wrong)?);
-        let backend = Guarded::new(Backend::Memory(Box::new(MemoryStudy::new(study, problem.text.clone()))));
-        Ok(Self { backend, address: None, strategies, options, seed, initial })
+        let (strategy, strategies) = strategy;
+        let options = Options { strategy: StrategyOptions { strategy, preset, beta, aim }, seed, initial };
+        let study = alone(py, || Ok(MemoryStudy::create(problem, &options, &strategies)?))?;
+        Ok(Self::of_memory(study, options.strategy, strategies))
+    }
+
+    /// A study in memory from what happened to one.
+    #[staticmethod]
+    #[pyo3(signature = (entries, strategy))]
+    fn restore(
+        py: Python<'_>,
+        entries: Vec<(i64, i64, String, String)>,
+        strategy: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let own = strategy.map(|given| self::strategy(&given)).transpose()?;
+        let strategies = own.map_or(StrategyRegistry { own: None }, |(_, strategies)| strategies);
+        let entries: Vec<Entry> =
+            entries.into_iter().map(|(seq, at, kind, payload)| Entry::new(seq, at, kind, payload)).collect();
+        let (study, options) = alone(py, || {
+            let study = MemoryStudy::of_entries(&entries, &strategies)?;
+            // What a study is made with stands in its first event.
+            let first = entries.first().and_then(|entry| serde_json::from_str(&entry.payload).ok());
+            Ok((study, first.unwrap_or_default()))
+        })?;
+        Ok(Self::of_memory(study, options, strategies))
+    }
+
+    /// All that happened: place, time, kind and content of every event.
+    fn entries(&self, py: Python<'_>) -> PyResult<Vec<(i64, i64, String, String)>> {
+        let entries = self.quickly(py, Backend::entries)?;
+        Ok(entries.into_iter().map(|entry| (entry.seq, entry.at, entry.kind, entry.payload)).collect())
     }
 
     /// A new study in a store, from the text of its problem; with `exist_ok` the one that is there.
@@ -185,14 +211,18 @@ impl Study {
         count: usize,
         worker: Option<String>,
         given: &Bound<'py, PyAny>,
+        fixed: (Bound<'py, PyAny>, Bound<'py, PyAny>),
+        lease: Option<f64>,
     ) -> PyResult<Bound<'py, PyList>> {
         if count > MOST {
             return Err(data_error(format!("{count} trials are too many at once; hint: {MOST} at most")));
         }
         let worker = worker.unwrap_or_else(somebody);
-        let given = convert::given(&*self.quickly(py, Backend::problem)?, given)?;
+        let problem = self.quickly(py, Backend::problem)?;
+        let (given, lease) = (convert::given(&problem, given)?, lease_of(lease)?);
+        let fixed = convert::fixed(&problem, &fixed.0, &fixed.1)?;
         let (problem, trials) = self.with(py, |backend| {
-            let trials = backend.ask(&worker, count, &given)?;
+            let trials = backend.ask(&worker, count, &given, &fixed, lease)?;
             Ok((backend.problem()?, trials))
         })?;
         Self::list(py, &problem, &trials)
@@ -206,7 +236,7 @@ impl Study {
         values: &Bound<'_, PyAny>,
         worker: Option<String>,
     ) -> PyResult<()> {
-        let values = named("the values", values)?;
+        let values = measured("the values", values)?;
         self.quickly(py, |backend| backend.tell(number, &values, worker.as_deref()))
     }
 
@@ -218,13 +248,61 @@ impl Study {
         values: &Bound<'_, PyAny>,
         reason: &str,
     ) -> PyResult<()> {
-        let values = named("the values", values)?;
+        let values = measured("the values", values)?;
         self.quickly(py, |backend| backend.correct(number, &values, reason))
     }
 
     /// Takes trials out, or puts them back; which of them that is new of.
     fn void(&self, py: Python<'_>, numbers: Vec<usize>, reason: &str, undo: bool) -> PyResult<Vec<usize>> {
         self.quickly(py, |backend| backend.void(&numbers, reason, undo))
+    }
+
+    /// Leaves trials to the worker that has them for longer; which of them it still has.
+    fn keep(
+        &self,
+        py: Python<'_>,
+        numbers: Vec<usize>,
+        worker: &str,
+        lease: Option<f64>,
+    ) -> PyResult<Vec<usize>> {
+        let lease = lease_of(lease)?;
+        self.quickly(py, |backend| backend.keep(worker, &numbers, lease))
+    }
+
+    /// Gives trials back that are under way; which of them that is new of.
+    fn release(
+        &self,
+        py: Python<'_>,
+        numbers: Vec<usize>,
+        worker: Option<String>,
+        reason: &str,
+        lost: bool,
+    ) -> PyResult<Vec<usize>> {
+        self.quickly(py, |backend| backend.release(&numbers, worker.as_deref(), reason, lost))
+    }
+
+    /// Trials under way, with who has them.
+    fn pending(&self, py: Python<'_>) -> PyResult<Vec<(usize, Option<String>)>> {
+        self.quickly(py, Backend::pending)
+    }
+
+    /// Writes a JSON object beside a trial, or beside the study.
+    fn write_beside(&self, py: Python<'_>, number: Option<usize>, attributes: &str) -> PyResult<()> {
+        let attributes = convert::from_json(attributes)?;
+        self.quickly(py, |backend| backend.write_beside(number, &attributes))
+    }
+
+    /// What is written beside the study, as JSON.
+    fn attributes(&self, py: Python<'_>) -> PyResult<String> {
+        convert::json(&self.quickly(py, Backend::attributes)?)
+    }
+
+    /// The text of the problem it was made with; `None` in memory.
+    fn first_problem(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.quickly(py, |backend| match backend {
+            Backend::Stored { study, .. } => Ok(Some(study.first_problem_toml()?)),
+            Backend::Memory(_) => Ok(None),
+        })
     }
 
     /// Marks a trial as one that could not be run.
@@ -250,9 +328,10 @@ impl Study {
         py: Python<'_>,
         columns: Vec<String>,
         array: PyReadonlyArray2<'_, f64>,
+        neutral: bool,
     ) -> PyResult<()> {
         let problem = self.quickly(py, Backend::problem)?;
-        let rows = rows::table(&problem, &columns, array.as_array())?;
+        let rows = rows::table(&problem, &columns, array.as_array(), neutral)?;
         self.quickly(py, |backend| backend.add(&rows))
     }
 
@@ -283,11 +362,12 @@ impl Study {
         Self::list(py, &problem, &trials)
     }
 
-    /// Trials, those pending, complete, failed and voided, and when the study began and changed last.
-    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize, usize, usize, usize, i64, i64)> {
+    /// Trials, those pending, complete, failed and voided, when the study began and changed last, and the number of its last event.
+    fn counts(&self, py: Python<'_>) -> PyResult<Standing> {
         let counts = self.quickly(py, Backend::counts)?;
-        let crate::backend::Counts { trials, pending, complete, failed, voided, created, changed } = counts;
-        Ok((trials, pending, complete, failed, voided, created, changed))
+        let crate::backend::Counts { trials, pending, complete, failed, voided, created, changed, version } =
+            counts;
+        Ok((trials, pending, complete, failed, voided, created, changed, version))
     }
 
     /// The problem in force, without its text.
@@ -359,11 +439,28 @@ impl Study {
         let study = self.quickly(py, Backend::study)?;
         let given = convert::given(study.problem(), given)?;
         let found = together(py, || Ok(study.recommend_given(Criterion::Mean, &given)?))?;
-        Ok(Model { problem: study.problem().clone(), recommendation: found, study })
+        let problem = study.problem().clone();
+        Ok(Model { problem, source: Source::Study(Box::new((found, study))), given })
     }
 }
 
+/// A lease in seconds.
+pub fn lease_of(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    let wrong = |seconds: f64| data_error(format!("the lease is {seconds}; hint: seconds, more than 0"));
+    let read = |seconds: f64| match Duration::try_from_secs_f64(seconds) {
+        Ok(lease) if !lease.is_zero() => Ok(lease),
+        _ => Err(wrong(seconds)),
+    };
+    seconds.map(read).transpose()
+}
+
 impl Study {
+    fn of_memory(study: MemoryStudy, options: StrategyOptions, strategies: StrategyRegistry) -> Self {
+        let (seed, initial) = (study.study().seed(), study.study().initial_trials());
+        let backend = Guarded::new(Backend::Memory(Box::new(study)));
+        Self { backend, address: None, strategies, options, seed, initial }
+    }
+
     fn open(py: Python<'_>, url: String, name: String, strategies: StrategyRegistry) -> PyResult<Self> {
         let (study, (options, seed, initial)) = alone(py, || {
             let mut study = open(&url, &name, strategies.clone())?;

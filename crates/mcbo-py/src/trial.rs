@@ -5,7 +5,7 @@ use mcbo_store::StoredTrial;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{by_node, forecasts, known, limits, observed, parts};
+use crate::convert::{by_node, forecasts, json, known, limits, observed, parts};
 
 /// Everything about a trial, by names.
 pub fn trial_dict<'py>(
@@ -28,6 +28,7 @@ pub fn trial_dict<'py>(
     dict.set_item("strategy", &suggestion.strategy)?;
     dict.set_item("observed", values)?;
     dict.set_item("reward", reward)?;
+    dict.set_item("value", trial.values.as_ref().and_then(|values| values[slot]))?;
     dict.set_item("acquisition", suggestion.acquisition)?;
     dict.set_item("beta", suggestion.beta)?;
     dict.set_item("predicted", forecasts(py, problem, &suggestion.predicted)?)?;
@@ -45,5 +46,8 @@ pub fn trial_dict<'py>(
     let done = trial.done.as_ref().map(|done| parts(py, problem, done)).transpose()?;
     dict.set_item("done", done)?;
     dict.set_item("seconds", record.took_seconds)?;
+    dict.set_item("lost", record.lost)?;
+    let noted = (!record.attributes.is_empty()).then(|| json(&record.attributes)).transpose()?;
+    dict.set_item("attributes", noted)?;
     Ok(dict)
 }

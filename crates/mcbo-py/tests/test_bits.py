@@ -65,10 +65,11 @@ def test_same_recommendation_as_the_command_line(command: Path, tmp_path: Path) 
     assert ours.reward._asdict() == shown["reward"]
     assert ours.certificate.gap == theirs["certificate"]["gap"]
     predicted = {
-        name: forecast._asdict() for name, forecast in ours.predicted.items() if not isinstance(forecast, list)
+        name: forecast._asdict() for name, forecast in ours.predicted.items() if isinstance(forecast, mcbo.Forecast)
     }
     assert predicted == shown["predicted"]
-    assert study.model.forecast(ours) == ours.predicted
+    # With as many draws as a recommendation is made of.
+    assert study.model.forecast(ours, n=64) == ours.predicted
     assert [vars(node) for node in study.model.nodes.values()] == theirs["nodes"]
     # The same trials in memory, all at once.
     other = mcbo.create_study(problem, seed=4)

@@ -64,7 +64,7 @@ def test_names_go_in_and_come_out() -> None:
 def test_tables_have_names() -> None:
     study = mcbo.create_study(problem(), seed=3)
     rows = pd.DataFrame({"strain": ["wild", None], "cycles": [3.0, 4.5], "x": [0.7, 0.4], "y": [1.0, 0.8]})
-    study.add_trials(rows)
+    study.add_trials(rows, missing="neutral")
     table = study.trials_dataframe()
     assert list(table["strain"]) == ["wild", "mutant"]
     again = mcbo.create_study(problem(), seed=3)

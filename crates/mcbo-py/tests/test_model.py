@@ -137,7 +137,7 @@ def test_many_predictions_are_each_by_itself(told: mcbo.Study) -> None:
     assert told.predict([{"water": water} for water in waters]) == alone
     assert told.predict(tuple(mcbo.Intervention({"water": water}) for water in waters)) == alone
     assert told.predict(pd.DataFrame({"water": waters})) == alone
-    assert told.predict(pd.DataFrame({"water": [float("nan")]})) == [told.predict()]
+    assert told.predict(pd.DataFrame({"water": [float("nan")]}), missing="neutral") == [told.predict()]
     assert told.predict([]) == []
     # What was done in the trials, whatever else their table says.
     table = told.trials_dataframe()

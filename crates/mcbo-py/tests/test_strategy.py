@@ -56,8 +56,13 @@ def test_a_store_asks_for_it_again(greenhouse: mcbo.Problem, tmp_path: Path) -> 
     study = mcbo.load_study("greenhouse", storage, Perturb())
     study.optimize(grow, n_trials=1)
     assert study.trials[-1].strategy == "perturb"
-    with pytest.raises(mcbo.StorageError, match="passed as an object"):
-        mcbo.load_study("greenhouse", storage)
+    # Reading and telling need no strategy; asking does.
+    reader = mcbo.load_study("greenhouse", storage)
+    assert reader.status == study.status
+    assert reader.trials == study.trials
+    assert reader.best(width=None).actions == study.best(width=None).actions
+    with pytest.raises(mcbo.StrategyError, match="passed as an object"):
+        reader.ask()
 
 
 def test_it_runs_on_the_bench_beside_mcbo() -> None:
@@ -96,11 +101,12 @@ def test_the_context_shows_what_is_known(greenhouse: mcbo.Problem) -> None:
     ("answer", "error"),
     [
         (raising, ZeroDivisionError),
-        (lambda context: {"water": 99.0}, mcbo.DataError),
-        (lambda context: {"fire": 1.0}, mcbo.DataError),
-        (lambda context: 3.0, mcbo.DataError),
-        (lambda context: {"water": float("nan")}, mcbo.DataError),
-        (lambda context: {"water": "much"}, mcbo.DataError),
+        (lambda context: {"water": 99.0}, mcbo.StrategyError),
+        (lambda context: {"fire": 1.0}, mcbo.StrategyError),
+        (lambda context: 3.0, mcbo.StrategyError),
+        (lambda context: {"water": float("nan")}, mcbo.StrategyError),
+        (lambda context: {"water": "much"}, mcbo.StrategyError),
+        (lambda context: None, mcbo.StrategyError),
     ],
 )
 def test_its_mistakes_are_exceptions(

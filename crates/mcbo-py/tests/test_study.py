@@ -109,7 +109,8 @@ def test_rows_of_all_kinds(make: Make, greenhouse: mcbo.Problem, clinic: mcbo.Pr
     study.add_trials([{"water": 1.0, "moisture": 0.35, "growth": 0.93}, {"growth": 0.9}])
     study.add_trials(np.array([[2.0, 0.96], [3.0, 0.97]]), columns=["water", "growth"])
     study.add_trials(np.array([(4.0, 0.99)], dtype=[("water", float), ("growth", float)]))
-    study.add_trials(pd.DataFrame({"water": [5.0, np.nan], "growth": [1.0, 0.8], "moisture": [np.nan, 0.2]}))
+    frame = pd.DataFrame({"water": [5.0, np.nan], "growth": [1.0, 0.8], "moisture": [np.nan, 0.2]})
+    study.add_trials(frame, missing="neutral")
     waters = [trial.actions["water"] for trial in study.trials]
     assert waters == [1.0, 0.0, 2.0, 3.0, 4.0, 5.0, 0.0]
     assert study.trials[5].observed == {"moisture": None, "growth": 1.0}
@@ -159,7 +160,7 @@ def test_stores(greenhouse: mcbo.Problem, tmp_path: Path) -> None:
         mcbo.create_study(greenhouse, storage=storage)
     for same in (
         mcbo.load_study("greenhouse", storage),
-        mcbo.create_study(greenhouse, storage=storage, load_if_exists=True),
+        mcbo.create_study(greenhouse, None, storage, "ucb", "paper", 0.7, seed=9, initial=4, load_if_exists=True),
         pickle.loads(pickle.dumps(study)),
     ):
         status = same.status
@@ -170,8 +171,6 @@ def test_stores(greenhouse: mcbo.Problem, tmp_path: Path) -> None:
         mcbo.load_study("glasshouse", storage)
     with pytest.raises(mcbo.StorageError, match="hint: sqlite:///"):
         mcbo.create_study(greenhouse, storage="studies.db")
-    with pytest.raises(TypeError, match="stays in its process"):
-        pickle.dumps(mcbo.create_study(greenhouse))
 
 
 def test_strategies_by_name(greenhouse: mcbo.Problem) -> None:

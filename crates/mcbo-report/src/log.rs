@@ -44,6 +44,14 @@ pub fn words(problem: &Problem, what: &Deed) -> String {
             format!("asked for trial {trial}, by {strategy}: {}", doing(problem, row))
         }
         Deed::Retried { trial } => format!("took up trial {trial}"),
+        Deed::Kept { trial } => format!("is still at trial {trial}"),
+        Deed::Released { trial, reason } => format!("gave trial {trial} back{}", because(reason)),
+        Deed::Noted { trial, attributes } => {
+            let written: Vec<String> =
+                attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let beside = trial.map_or_else(|| "the study".into(), |trial| format!("trial {trial}"));
+            format!("noted beside {beside}: {}", written.join(" "))
+        }
         Deed::Told { trial, values } => {
             let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
             format!("told of trial {trial}: {}", named(problem, values))
@@ -96,7 +104,9 @@ pub fn object(problem: &Problem, happening: &Happening) -> Value {
                 "actions": doing.actions.iter().map(action).collect::<Map<_, _>>(),
             },
         }),
-        Deed::Retried { trial } => json!({ "trial": trial }),
+        Deed::Retried { trial } | Deed::Kept { trial } => json!({ "trial": trial }),
+        Deed::Released { trial, reason } => json!({ "trial": trial, "reason": reason }),
+        Deed::Noted { trial, attributes } => json!({ "trial": trial, "attributes": attributes }),
         Deed::Told { trial, values } => json!({
             "trial": trial,
             "values": values.iter().map(value).collect::<Map<_, _>>(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mcbo_core::{DataError, Intervention, Observation, Problem, Proposal, values_by_name};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::RowFault;
 use mcbo_core::StrategyOptions;
@@ -160,6 +161,28 @@ pub(crate) struct Failed {
     pub by: Option<String>,
 }
 
+/// A trial under way went back to waiting: the next who asks gets it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Released {
+    pub trial: usize,
+    /// Why, as far as it was said.
+    pub reason: String,
+    /// Whether it was lost: begun, and ended by something that is not the experiment's fault.
+    pub lost: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// Something was written beside a trial, or beside the study.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Noted {
+    /// The trial; `None` for the study itself.
+    pub trial: Option<usize>,
+    pub attributes: BTreeMap<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
 /// Rows came from outside.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Added {
@@ -190,6 +213,8 @@ pub(crate) enum Event {
     Voided(Voided),
     Restored(Voided),
     Failed(Failed),
+    Released(Released),
+    Noted(Noted),
     Added(Added),
 }
 
@@ -206,6 +231,8 @@ impl Event {
             Self::Voided(_) => "voided",
             Self::Restored(_) => "restored",
             Self::Failed(_) => "failed",
+            Self::Released(_) => "released",
+            Self::Noted(_) => "noted",
             Self::Added(_) => "added",
         }
     }
@@ -220,6 +247,8 @@ impl Event {
             Self::Corrected(event) => vec![event.trial],
             Self::Voided(event) | Self::Restored(event) => event.trials.clone(),
             Self::Failed(event) => vec![event.trial],
+            Self::Released(event) => vec![event.trial],
+            Self::Noted(event) => event.trial.into_iter().collect(),
         }
     }
 
@@ -234,6 +263,8 @@ impl Event {
             Self::Corrected(event) => serde_json::to_string(event),
             Self::Voided(event) | Self::Restored(event) => serde_json::to_string(event),
             Self::Failed(event) => serde_json::to_string(event),
+            Self::Released(event) => serde_json::to_string(event),
+            Self::Noted(event) => serde_json::to_string(event),
             Self::Added(event) => serde_json::to_string(event),
         }
     }
@@ -253,6 +284,8 @@ impl Event {
             "voided" => Self::Voided(parse(payload)?),
             "restored" => Self::Restored(parse(payload)?),
             "failed" => Self::Failed(parse(payload)?),
+            "released" => Self::Released(parse(payload)?),
+            "noted" => Self::Noted(parse(payload)?),
             "added" => Self::Added(parse(payload)?),
             other => return Err(format!("its kind {other:?} is unknown")),
         })

@@ -4,7 +4,7 @@ use mcbo_core::{Problem, Study, StudyError};
 
 use crate::event::{Asked, Created, Event, FORMAT};
 use crate::ledger::Ledger;
-use crate::strategies::Strategies;
+use crate::strategies::{Missing, Strategies};
 
 /// The state after some events.
 pub(crate) struct Fold {
@@ -22,7 +22,10 @@ impl Fold {
             return Err(format!("it has format {}, this program knows {FORMAT}", created.format));
         }
         let problem = Problem::from_toml(&created.problem).map_err(|errors| errors.to_string())?;
-        let strategy = strategies.strategy(&created.strategy)?;
+        // Reading needs no strategy: one that is not at hand is missed when it is asked.
+        let strategy = strategies
+            .strategy(&created.strategy)
+            .unwrap_or_else(|reason| Missing::strategy(&created.strategy.strategy, reason));
         let study = Study::with_strategy(problem, strategy, created.seed)
             .initial(created.initial)
             .advisor(strategies.advisor(&created.strategy)?);
@@ -58,6 +61,10 @@ impl Fold {
                 ledger.restore(&event).map_err(text)?;
             }
             Event::Failed(event) => ledger.fail(&event).map_err(text)?,
+            Event::Released(event) => ledger.release(&event, at).map_err(text)?,
+            Event::Noted(event) => {
+                ledger.write_beside(&event).map_err(text)?;
+            }
             Event::Added(event) => {
                 for row in event.rows {
                     let observation =

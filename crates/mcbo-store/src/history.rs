@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use mcbo_core::{Problem, StrategyOptions};
+use serde_json::Value;
 
 use crate::event::{Event, Row};
 
@@ -52,6 +53,25 @@ pub enum Deed {
         /// The trial.
         trial: usize,
     },
+    /// The worker of a trial under way is still at it.
+    Kept {
+        /// The trial.
+        trial: usize,
+    },
+    /// A trial under way went back to waiting.
+    Released {
+        /// The trial.
+        trial: usize,
+        /// Why, as far as it was said.
+        reason: String,
+    },
+    /// Something was written beside a trial or the study.
+    Noted {
+        /// The trial; `None` for the study itself.
+        trial: Option<usize>,
+        /// What was written, by name.
+        attributes: BTreeMap<String, Value>,
+    },
     /// Values of a trial came in.
     Told {
         /// The trial.
@@ -96,11 +116,12 @@ pub enum Deed {
     },
 }
 
-/// Goes through the events with what is needed to tell them: the problem in force, and how many trials there are.
+/// Goes through the events with what is needed to tell them: the problem in force, how many trials there are, and who had each last.
 #[derive(Default)]
 pub(crate) struct Teller {
     problem: Option<Problem>,
     trials: usize,
+    workers: BTreeMap<usize, String>,
 }
 
 impl Teller {
@@ -128,9 +149,22 @@ impl Teller {
                     .map_err(|error| error.to_string())?;
                 let doing = Row::of_intervention(problem, &suggestion.intervention);
                 let asked = Deed::Asked { trial: event.trial, strategy: suggestion.strategy, doing };
+                self.workers.insert(event.trial, event.worker.clone());
                 (Some(event.worker), asked)
             }
-            Event::Retried(event) => (Some(event.worker), Deed::Retried { trial: event.trial }),
+            Event::Retried(event) => {
+                let trial = event.trial;
+                let had = self.workers.insert(trial, event.worker.clone());
+                let again = had.as_ref() == Some(&event.worker);
+                (Some(event.worker), if again { Deed::Kept { trial } } else { Deed::Retried { trial } })
+            }
+            Event::Released(event) => {
+                self.workers.remove(&event.trial);
+                (event.by, Deed::Released { trial: event.trial, reason: event.reason })
+            }
+            Event::Noted(event) => {
+                (event.by, Deed::Noted { trial: event.trial, attributes: event.attributes })
+            }
             Event::Told(event) => (event.worker, Deed::Told { trial: event.trial, values: event.values }),
             Event::Corrected(event) => {
                 let (trial, values, reason) = (event.trial, event.values, event.reason);

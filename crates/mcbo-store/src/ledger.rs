@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use mcbo_core::{
-    DataError, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError, Suggestion,
-    Trial, TrialState,
+    DataError, Fixed, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError,
+    Suggestion, Trial, TrialState,
 };
+use serde_json::Value;
 
 use crate::event::{
-    Added, Asked, Corrected, Event, Failed, ProblemChanged, Retried, Row, Told, Voided, program,
+    Added, Asked, Corrected, Event, Failed, Noted, ProblemChanged, Released, Retried, Row, Told, Voided,
+    program,
 };
 use crate::view::StoredTrial;
 use crate::{RowError, StoreError};
@@ -39,6 +41,10 @@ pub struct Record {
     pub voided: Option<(i64, String)>,
     /// Why it could not be run.
     pub reason: Option<String>,
+    /// How often it was lost under way: its worker ended, or gave it back because something failed that is not the experiment.
+    pub lost: usize,
+    /// What was written beside it, by name.
+    pub attributes: BTreeMap<String, Value>,
     /// How long the proposal took to compute.
     pub took_seconds: Option<f64>,
     /// The program that proposed it.
@@ -73,6 +79,8 @@ pub(crate) struct Ledger {
     pub records: Vec<Record>,
     /// The text of the problem in force, where it is known.
     pub problem: Option<String>,
+    /// What was written beside the study, by name.
+    pub attributes: BTreeMap<String, Value>,
     /// How many events have made it.
     pub seq: i64,
     /// When the last of them was, in milliseconds since 1970 (UTC).
@@ -82,7 +90,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// The ledger of a study that was just made.
     pub fn new(study: Study, problem: Option<String>, at: i64) -> Self {
-        Self { study, records: Vec::new(), problem, seq: 1, changed: at }
+        Self { study, records: Vec::new(), problem, attributes: BTreeMap::new(), seq: 1, changed: at }
     }
 
     /// Counts an event whose effect is there already.
@@ -115,20 +123,51 @@ impl Ledger {
             corrected: None,
             voided: None,
             reason: None,
+            lost: 0,
+            attributes: BTreeMap::new(),
             took_seconds: Some(took_seconds),
             program: Some(program),
             seq: self.seq + 1,
         });
     }
 
-    /// Gives a pending trial to a worker.
-    pub fn hand_over(&mut self, event: &Retried) -> Result<(), StudyError> {
+    fn record(&mut self, trial: usize) -> Result<&mut Record, StudyError> {
         let last = self.records.len();
-        let record = event.trial.checked_sub(1).and_then(|place| self.records.get_mut(place));
-        let record = record.ok_or(StudyError::UnknownTrial { number: event.trial, last })?;
+        let record = trial.checked_sub(1).and_then(|place| self.records.get_mut(place));
+        record.ok_or(StudyError::UnknownTrial { number: trial, last })
+    }
+
+    /// Gives a pending trial to a worker, or leaves it to the one that has it for longer.
+    pub fn hand_over(&mut self, event: &Retried) -> Result<(), StudyError> {
+        let record = self.record(event.trial)?;
+        if record.worker.as_deref().is_some_and(|had| had != event.worker && had != QUEUE) {
+            record.lost += 1;
+        }
         record.worker = Some(event.worker.clone());
         record.lease_until = Some(event.lease_until);
         Ok(())
+    }
+
+    /// Lets a pending trial wait for the next who asks.
+    pub fn release(&mut self, event: &Released, at: i64) -> Result<(), StudyError> {
+        let record = self.record(event.trial)?;
+        record.worker = Some(QUEUE.to_owned());
+        record.lease_until = Some(at);
+        record.lost += usize::from(event.lost);
+        Ok(())
+    }
+
+    /// Writes something beside a trial, or beside the study; whether that is new.
+    pub fn write_beside(&mut self, event: &Noted) -> Result<bool, StudyError> {
+        let attributes = match event.trial {
+            Some(trial) => &mut self.record(trial)?.attributes,
+            None => &mut self.attributes,
+        };
+        let mut new = false;
+        for (name, value) in &event.attributes {
+            new |= attributes.insert(name.clone(), value.clone()).as_ref() != Some(value);
+        }
+        Ok(new)
     }
 
     /// Takes values of a trial, its first or further ones; whether there was anything new in them.
@@ -198,6 +237,8 @@ impl Ledger {
             corrected: None,
             voided: None,
             reason: None,
+            lost: 0,
+            attributes: BTreeMap::new(),
             took_seconds: None,
             program: None,
             seq: self.seq + 1,
@@ -220,6 +261,12 @@ impl Ledger {
     /// The trials of a state with their records.
     pub fn in_state(&self, state: TrialState) -> impl Iterator<Item = (&Trial, &Record)> {
         self.study.trials().iter().zip(&self.records).filter(move |(trial, _)| trial.state == state)
+    }
+
+    /// Trials under way, with who has them.
+    pub fn under_way(&self) -> Vec<(usize, Option<String>)> {
+        let pending = self.in_state(TrialState::Pending);
+        pending.map(|(trial, record)| (trial.number, record.worker.clone())).collect()
     }
 
     /// A trial with everything that is known of it.
@@ -277,12 +324,21 @@ impl<'a> Change<'a> {
     }
 
     /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones. Where something
-    /// is given, trials count that were chosen for just that, or by hand.
-    pub fn ask(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<StoredTrial>, StoreError> {
+    /// is given, trials count that were chosen for just that, or by hand; where something is fixed, those that do it.
+    pub fn ask(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+        fixed: &Fixed,
+    ) -> Result<Vec<StoredTrial>, StoreError> {
+        let problem = self.ledger.study.problem().clone();
         let at = self.at;
         let fits = |(trial, _): &(&Trial, &Record)| {
             let suggestion = &trial.suggestion;
-            given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued
+            let known =
+                given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued;
+            known && fixed.holds(&problem, &suggestion.intervention)
         };
         let (own, others): (Vec<_>, Vec<_>) = self
             .ledger
@@ -294,7 +350,7 @@ impl<'a> Change<'a> {
             .partition(|&(_, own, _)| own);
         let free = others.into_iter().filter(|&(_, _, over)| over);
         let known: Vec<(usize, bool, bool)> = own.into_iter().chain(free).take(count).collect();
-        let new = self.propose(worker, count - known.len(), given)?;
+        let new = self.propose(worker, count - known.len(), given, fixed)?;
         for &(trial, _, over) in &known {
             if over {
                 let event = Retried { trial, worker: worker.to_owned(), lease_until: self.lease_until };
@@ -307,13 +363,19 @@ impl<'a> Change<'a> {
     }
 
     /// Makes so many new trials, all of them or none.
-    fn propose(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<usize>, StoreError> {
+    fn propose(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+        fixed: &Fixed,
+    ) -> Result<Vec<usize>, StoreError> {
         // A single one that is refused leaves nothing behind.
         let before = (count > 1).then(|| self.ledger.clone());
         let mut numbers = Vec::new();
         for _ in 0..count {
             let start = Instant::now();
-            let number = match self.ledger.study.ask_given(given) {
+            let number = match self.ledger.study.ask_fixing(given, fixed) {
                 Ok(trial) => trial.number,
                 Err(error) => {
                     before.into_iter().for_each(|before| *self.ledger = before);
@@ -408,6 +470,64 @@ impl<'a> Change<'a> {
         let event = Failed { trial, reason: reason.to_owned(), by: self.by.clone() };
         self.ledger.fail(&event)?;
         self.note(Event::Failed(event));
+        Ok(())
+    }
+
+    /// Leaves pending trials to the worker that has them, from now on for another lease; which of them it still has.
+    pub fn keep(&mut self, worker: &str, trials: &[usize]) -> Result<Vec<usize>, StoreError> {
+        let is_own = |(trial, record): &(&Trial, &Record)| {
+            trials.contains(&trial.number) && record.worker.as_deref() == Some(worker)
+        };
+        let pending = self.ledger.in_state(TrialState::Pending).filter(is_own);
+        let kept: Vec<usize> = pending.map(|(trial, _)| trial.number).collect();
+        for &trial in &kept {
+            let event = Retried { trial, worker: worker.to_owned(), lease_until: self.lease_until };
+            self.ledger.hand_over(&event)?;
+            self.note(Event::Retried(event));
+        }
+        Ok(kept)
+    }
+
+    /// Lets pending trials wait for the next who asks, those that a worker still has if one is named; which of them that is new of.
+    /// `lost` says that they were begun and lost.
+    pub fn release(
+        &mut self,
+        trials: &[usize],
+        worker: Option<&str>,
+        reason: &str,
+        lost: bool,
+    ) -> Result<Vec<usize>, StoreError> {
+        let mut released = Vec::new();
+        for &trial in trials {
+            let StoredTrial { trial: known, record, .. } = self.ledger.checked_trial(trial)?;
+            let is_other = worker.is_some_and(|worker| record.worker.as_deref() != Some(worker));
+            if record.worker.as_deref() == Some(QUEUE) || is_other {
+                continue;
+            }
+            if known.state != TrialState::Pending {
+                return Err(StudyError::NotPending { number: trial, state: known.state }.into());
+            }
+            released.push(trial);
+        }
+        for &trial in &released {
+            let by = worker.map(str::to_owned).or_else(|| self.by.clone());
+            let event = Released { trial, reason: reason.to_owned(), lost, by };
+            self.ledger.release(&event, self.at)?;
+            self.note(Event::Released(event));
+        }
+        Ok(released)
+    }
+
+    /// Writes something beside a trial, or beside the study.
+    pub fn write_beside(
+        &mut self,
+        trial: Option<usize>,
+        attributes: &BTreeMap<String, Value>,
+    ) -> Result<(), StoreError> {
+        let event = Noted { trial, attributes: attributes.clone(), by: self.by.clone() };
+        if self.ledger.write_beside(&event)? {
+            self.note(Event::Noted(event));
+        }
         Ok(())
     }
 

@@ -1,14 +1,18 @@
 //! A study that lasts as long as the program, under the rules of one that is kept.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use mcbo_core::{Given, Intervention, Problem, Study, TrialState};
+use mcbo_core::{Fixed, Given, Intervention, Problem, Study, TrialState};
 
 use crate::StoreError;
-use crate::event::Row;
+use crate::event::{Event, Row};
+use crate::fold::Fold;
 use crate::ledger::{Change, Duplicates, LEASE, Ledger};
-use crate::store::now;
-use crate::view::StoredTrial;
+use crate::store::{Options, first_event, now};
+use crate::strategies::Strategies;
+use crate::view::{Entry, StoredTrial};
 
 /// A study in memory that behaves as a [`StoredStudy`](crate::StoredStudy): workers, leases, trials in a queue, measurements in
 /// pieces.
@@ -27,6 +31,9 @@ use crate::view::StoredTrial;
 pub struct MemoryStudy {
     ledger: Ledger,
     created: i64,
+    lease: Duration,
+    /// What happened, if it is written down.
+    log: Option<Vec<(i64, Event)>>,
 }
 
 impl std::fmt::Debug for MemoryStudy {
@@ -39,14 +46,76 @@ impl MemoryStudy {
     /// A study that begins now, without trials; the text of its problem where there is one.
     pub fn new(study: Study, problem_toml: Option<String>) -> Self {
         let created = now();
-        Self { ledger: Ledger::new(study, problem_toml, created), created }
+        Self { ledger: Ledger::new(study, problem_toml, created), created, lease: LEASE, log: None }
+    }
+
+    /// A study from the text of its problem file that writes down what happens, as one in a store does: [`Self::entries`].
+    ///
+    /// # Errors
+    /// If the problem has mistakes, or the strategy is unknown.
+    pub fn create(
+        problem_toml: &str,
+        options: &Options,
+        strategies: &dyn Strategies,
+    ) -> Result<Self, StoreError> {
+        let event = first_event(problem_toml, options, strategies)?;
+        let created = now();
+        let refused = |reason| StoreError::Strategy { name: options.strategy.strategy.clone(), reason };
+        let fold = Fold::start(created, event.clone(), strategies).map_err(refused)?;
+        Ok(Self { ledger: fold.ledger, created, lease: LEASE, log: Some(vec![(created, event)]) })
+    }
+
+    /// A study from what happened to one, in memory or in a store: it goes on as that one would.
+    ///
+    /// # Errors
+    /// If an event makes no sense.
+    pub fn of_entries(entries: &[Entry], strategies: &dyn Strategies) -> Result<Self, StoreError> {
+        let (mut fold, mut log): (Option<Fold>, _) = (None, Vec::new());
+        for entry in entries {
+            let bad = |reason| StoreError::BadEvent { study: "in memory".into(), seq: entry.seq, reason };
+            let event = Event::read(&entry.kind, &entry.payload).map_err(bad)?;
+            match &mut fold {
+                Some(fold) => fold.apply(entry.at, event.clone()).map_err(bad)?,
+                None => fold = Some(Fold::start(entry.at, event.clone(), strategies).map_err(bad)?),
+            }
+            log.push((entry.at, event));
+        }
+        let empty =
+            || StoreError::BadEvent { study: "in memory".into(), seq: 1, reason: "the log is empty".into() };
+        let fold = fold.ok_or_else(empty)?;
+        Ok(Self { created: log[0].0, ledger: fold.ledger, lease: LEASE, log: Some(log) })
+    }
+
+    /// All that happened, oldest first; `None` if it is not written down.
+    ///
+    /// # Errors
+    /// If a suggestion has numbers that cannot be written down.
+    pub fn entries(&self) -> Result<Option<Vec<Entry>>, StoreError> {
+        let entry = |(seq, (at, event)): (i64, &(i64, Event))| {
+            let unstorable =
+                |error: serde_json::Error| StoreError::Unstorable { number: 0, reason: error.to_string() };
+            let payload = event.payload().map_err(unstorable)?;
+            Ok(Entry { seq, at: *at, kind: event.kind().to_owned(), payload })
+        };
+        self.log.as_ref().map(|log| (1..).zip(log).map(entry).collect()).transpose()
+    }
+
+    /// Trials that are asked for or kept from now on belong to their worker for so long.
+    pub fn set_lease(&mut self, lease: Duration) {
+        self.lease = lease;
     }
 
     fn change<T>(
         &mut self,
         act: impl FnOnce(&mut Change<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        act(&mut Change::new(&mut self.ledger, now(), LEASE))
+        let mut change = Change::new(&mut self.ledger, now(), self.lease);
+        let done = act(&mut change)?;
+        let (at, events) = (change.at, change.events);
+        if let Some(log) = &mut self.log {
+            log.extend(events.into_iter().map(|event| (at, event)));
+        }
+        Ok(done)
     }
 
     /// As [`StoredStudy::ask`](crate::StoredStudy::ask).
@@ -67,7 +136,21 @@ impl MemoryStudy {
         count: usize,
         given: &Given,
     ) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count, given))
+        self.ask_fixing(worker, count, given, Fixed::NONE)
+    }
+
+    /// As [`StoredStudy::ask_fixing`](crate::StoredStudy::ask_fixing).
+    ///
+    /// # Errors
+    /// As [`Self::ask_given`], and if what is fixed cannot be done.
+    pub fn ask_fixing(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+        fixed: &Fixed,
+    ) -> Result<Vec<StoredTrial>, StoreError> {
+        self.change(|change| change.ask(worker, count, given, fixed))
     }
 
     /// As [`StoredStudy::enqueue`](crate::StoredStudy::enqueue).
@@ -132,6 +215,43 @@ impl MemoryStudy {
         self.change(|change| change.fail(trial, reason))
     }
 
+    /// Leaves trials under way to the worker that has them, from now on for another lease, and says which of them it still has: a sign
+    /// of life while an experiment takes its time.
+    ///
+    /// # Errors
+    /// None in memory.
+    pub fn keep(&mut self, worker: &str, trials: &[usize]) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.keep(worker, trials))
+    }
+
+    /// Lets trials under way wait for the next who asks, those that a worker still has if one is named, and says which of them that is
+    /// new of. `lost` says that they were begun and something failed that is not the experiment: it is counted
+    /// ([`Record::lost`](crate::Record)).
+    ///
+    /// # Errors
+    /// If there is no such trial, or it is not under way.
+    pub fn release(
+        &mut self,
+        trials: &[usize],
+        worker: Option<&str>,
+        reason: &str,
+        lost: bool,
+    ) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.release(trials, worker, reason, lost))
+    }
+
+    /// Writes something beside a trial, or beside the study, by name: any JSON. What has that name already gives way.
+    ///
+    /// # Errors
+    /// If there is no such trial.
+    pub fn write_beside(
+        &mut self,
+        trial: Option<usize>,
+        attributes: &BTreeMap<String, serde_json::Value>,
+    ) -> Result<(), StoreError> {
+        self.change(|change| change.write_beside(trial, attributes))
+    }
+
     /// Adds rows that were measured outside the study: all of them, or none.
     ///
     /// # Errors
@@ -159,6 +279,21 @@ impl MemoryStudy {
     /// All trials, in order.
     pub fn trials(&self) -> Vec<StoredTrial> {
         self.ledger.trials()
+    }
+
+    /// Trials under way, with who has them.
+    pub fn under_way(&self) -> Vec<(usize, Option<String>)> {
+        self.ledger.under_way()
+    }
+
+    /// What was written beside the study, by name.
+    pub fn attributes(&self) -> &BTreeMap<String, serde_json::Value> {
+        &self.ledger.attributes
+    }
+
+    /// The number of its last event: as long as that stays, nothing has changed.
+    pub fn version(&self) -> i64 {
+        self.ledger.seq
     }
 
     /// How many trials are in a state.

@@ -128,18 +128,8 @@ impl Store {
         options: &Options,
     ) -> Result<StoredStudy, StoreError> {
         check_name(name)?;
-        let problem = Problem::from_toml(problem_toml)?;
+        let event = first_event(problem_toml, options, &*self.shared.strategies)?;
         let refused = |reason| StoreError::Strategy { name: options.strategy.strategy.clone(), reason };
-        self.shared.strategies.strategy(&options.strategy).map_err(refused)?;
-        self.shared.strategies.advisor(&options.strategy).map_err(refused)?;
-        let event = Event::Created(Created {
-            format: FORMAT,
-            program: program(),
-            problem: problem_toml.to_owned(),
-            strategy: options.strategy.clone(),
-            seed: options.seed,
-            initial: options.initial.unwrap_or_else(|| default_initial(&problem)),
-        });
         let payload = event.payload().map_err(|error| refused(error.to_string()))?;
 
         let mut transaction = self.write_all()?;
@@ -210,6 +200,26 @@ impl Store {
         };
         rows.iter().map(summary).collect()
     }
+}
+
+/// What begins a study, after a look at its problem and its strategy.
+pub(crate) fn first_event(
+    problem_toml: &str,
+    options: &Options,
+    strategies: &dyn Strategies,
+) -> Result<Event, StoreError> {
+    let problem = Problem::from_toml(problem_toml)?;
+    let refused = |reason| StoreError::Strategy { name: options.strategy.strategy.clone(), reason };
+    strategies.strategy(&options.strategy).map_err(refused)?;
+    strategies.advisor(&options.strategy).map_err(refused)?;
+    Ok(Event::Created(Created {
+        format: FORMAT,
+        program: program(),
+        problem: problem_toml.to_owned(),
+        strategy: options.strategy.clone(),
+        seed: options.seed,
+        initial: options.initial.unwrap_or_else(|| default_initial(&problem)),
+    }))
 }
 
 /// Refuses a name that is not fit for a study.

@@ -3,7 +3,10 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use mcbo_core::{Mcbo, Strategy, StrategyName, StrategyOptions, StrategySettings};
+use mcbo_core::{
+    Context, Mcbo, Proposal, Strategy, StrategyName, StrategyOptions, StrategySettings, SuggestError,
+};
+use rand::Rng;
 
 /// Who knows strategies by name. The store knows those of the library; whoever opens it may bring others along.
 pub trait Strategies: Send + Sync {
@@ -43,5 +46,28 @@ pub struct Library;
 impl Strategies for Library {
     fn strategy(&self, options: &StrategyOptions) -> Result<Arc<dyn Strategy>, String> {
         Ok(StrategySettings::try_from(options).map_err(|error| error.to_string())?.build().into())
+    }
+}
+
+/// Stands for a strategy that whoever opened the store did not bring along: a study can be read and told without it, not asked.
+pub(crate) struct Missing {
+    name: String,
+    reason: String,
+}
+
+impl Missing {
+    /// The strategy of this name that is missing, and why.
+    pub fn strategy(name: &str, reason: String) -> Arc<dyn Strategy> {
+        Arc::new(Self { name: name.to_owned(), reason })
+    }
+}
+
+impl Strategy for Missing {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn suggest(&self, _: &Context<'_>, _: &mut dyn Rng) -> Result<Proposal, SuggestError> {
+        Err(SuggestError::Own { name: self.name.clone(), reason: self.reason.clone() })
     }
 }

@@ -1,9 +1,10 @@
 //! A study in a store.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcbo_core::{Given, Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
+use mcbo_core::{Fixed, Given, Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
 
 use crate::database::{Transaction, Value};
 use crate::event::{Event, Row, program};
@@ -51,6 +52,11 @@ impl StoredStudy {
     /// The same study where trials that are asked for from now on belong to their worker for another time than [`LEASE`].
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
+    }
+
+    /// Trials that are asked for or kept from now on belong to their worker for so long.
+    pub fn set_lease(&mut self, lease: Duration) {
+        self.lease = lease;
     }
 
     /// The same study with the name of who makes the changes from now on: it stands in the log where no worker is named.
@@ -113,7 +119,22 @@ impl StoredStudy {
         count: usize,
         given: &Given,
     ) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count, given))
+        self.ask_fixing(worker, count, given, Fixed::NONE)
+    }
+
+    /// The same where this is done in any case, and only the rest is left to the strategy: of the trials that are there already those
+    /// count that do it.
+    ///
+    /// # Errors
+    /// As [`Self::ask_given`], and if what is fixed cannot be done.
+    pub fn ask_fixing(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+        fixed: &Fixed,
+    ) -> Result<Vec<StoredTrial>, StoreError> {
+        self.change(|change| change.ask(worker, count, given, fixed))
     }
 
     /// Puts a trial of the caller's own choice under way. Without a worker nobody has it, and the next who asks gets it.
@@ -184,6 +205,43 @@ impl StoredStudy {
     /// If there is no such trial, or it has values.
     pub fn fail(&mut self, trial: usize, reason: &str) -> Result<(), StoreError> {
         self.change(|change| change.fail(trial, reason))
+    }
+
+    /// Leaves trials under way to the worker that has them, from now on for another lease, and says which of them it still has: a sign
+    /// of life while an experiment takes its time.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub fn keep(&mut self, worker: &str, trials: &[usize]) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.keep(worker, trials))
+    }
+
+    /// Lets trials under way wait for the next who asks, those that a worker still has if one is named, and says which of them that is
+    /// new of. `lost` says that they were begun and something failed that is not the experiment: it is counted
+    /// ([`Record::lost`](crate::Record)).
+    ///
+    /// # Errors
+    /// If there is no such trial, or it is not under way.
+    pub fn release(
+        &mut self,
+        trials: &[usize],
+        worker: Option<&str>,
+        reason: &str,
+        lost: bool,
+    ) -> Result<Vec<usize>, StoreError> {
+        self.change(|change| change.release(trials, worker, reason, lost))
+    }
+
+    /// Writes something beside a trial, or beside the study, by name: any JSON. What has that name already gives way.
+    ///
+    /// # Errors
+    /// If there is no such trial.
+    pub fn write_beside(
+        &mut self,
+        trial: Option<usize>,
+        attributes: &BTreeMap<String, serde_json::Value>,
+    ) -> Result<(), StoreError> {
+        self.change(|change| change.write_beside(trial, attributes))
     }
 
     /// Adds rows that were measured outside the study: all of them, or none.
@@ -258,6 +316,38 @@ impl StoredStudy {
     /// If the database cannot be read.
     pub fn problem_toml(&mut self) -> Result<String, StoreError> {
         Ok(self.ledger()?.problem.clone().unwrap_or_default())
+    }
+
+    /// The text of the problem file it was made with.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn first_problem_toml(&mut self) -> Result<String, StoreError> {
+        Ok(self.current()?.created.problem.clone())
+    }
+
+    /// Trials under way, with who has them.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn under_way(&mut self) -> Result<Vec<(usize, Option<String>)>, StoreError> {
+        Ok(self.ledger()?.under_way())
+    }
+
+    /// What was written beside the study, by name.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn attributes(&mut self) -> Result<BTreeMap<String, serde_json::Value>, StoreError> {
+        Ok(self.ledger()?.attributes.clone())
+    }
+
+    /// The number of its last event: as long as that stays, nothing has changed.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn version(&mut self) -> Result<i64, StoreError> {
+        Ok(self.ledger()?.seq)
     }
 
     /// Where the study stands.
@@ -361,7 +451,8 @@ impl StoredStudy {
         if event.proposal.suggestion.origin() == Origin::Enqueued {
             return Err(StoreError::NotProposed { number: trial });
         }
-        fold.ledger.study.ask_given(&event.proposal.suggestion.given)?;
+        let asked = &event.proposal.suggestion;
+        fold.ledger.study.ask_fixing(&asked.given, &asked.fixed)?;
         let again = fold.ledger.last_proposal();
         let text = |proposal| {
             serde_json::to_string(proposal).map_err(|error| self.bad_event(entry.seq, error.to_string()))

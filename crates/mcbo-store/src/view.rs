@@ -61,10 +61,17 @@ pub struct Entry {
     /// When it was written, in milliseconds since 1970 (UTC).
     pub at: i64,
     /// What kind it is of: `created`, `problem-changed`, `asked`, `retried`, `told`, `corrected`, `voided`, `restored`,
-    /// `failed` or `added`.
+    /// `failed`, `released`, `noted` or `added`.
     pub kind: String,
     /// Its content, JSON.
     pub payload: String,
+}
+
+impl Entry {
+    /// An event as it was stored elsewhere.
+    pub fn new(seq: i64, at: i64, kind: String, payload: String) -> Self {
+        Self { seq, at, kind, payload }
+    }
 }
 
 /// A suggestion computed once more.

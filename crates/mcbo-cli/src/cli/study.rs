@@ -198,7 +198,8 @@ Example:
   mcbo add beer --csv past.csv
 
 The first line names the columns: nodes, actions, and do(NODE) for a node that was set. The components of a vector are \
-leaf[0], leaf[1]. An empty cell means not measured, neutral or not set. Columns of `mcbo export` that are none of these \
+leaf[0], leaf[1]. An empty cell means not measured or not set; actions must have values \
+unless --missing neutral is given. Columns of `mcbo export` that are none of these \
 are skipped. If a row is bad, every bad row is shown and none of the file is taken.")]
 pub struct Add {
     /// The study
@@ -212,6 +213,9 @@ pub struct Add {
     /// Leave out rows that the study has already
     #[arg(long)]
     pub only_new: bool,
+    /// What the empty cell of an action means: that it was `neutral`. Without this it is refused
+    #[arg(long, value_name = "MEANING", value_parser = ["neutral"])]
+    pub missing: Option<String>,
     /// Take rows that the study has already once more
     #[arg(long, conflicts_with = "only_new")]
     pub again: bool,

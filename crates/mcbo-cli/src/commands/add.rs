@@ -20,8 +20,9 @@ const MANY: usize = 2000;
 pub fn run(arguments: &Add) -> Result<ExitCode> {
     let (file, text) = (&arguments.csv, problem::data(&arguments.csv)?);
     let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
-    let Rows { rows, mut bad, skipped } = table::read(study.study()?.problem(), &text)
-        .map_err(|(message, hint)| BadInput::new(format!("{file}: {message}"), hint))?;
+    let Rows { rows, mut bad, skipped } =
+        table::read(study.study()?.problem(), &text, arguments.missing.is_some())
+            .map_err(|(message, hint)| BadInput::new(format!("{file}: {message}"), hint))?;
     let (lines, mut good): (Vec<u64>, Vec<Row>) = rows.into_iter().unzip();
     let faults = study.check(&good)?;
     bad.extend(faults.iter().map(|fault| (lines[fault.index], fault.fault.to_string())));

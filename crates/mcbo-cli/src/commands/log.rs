@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use mcbo_report::log::{object, words};
+use mcbo_store::{Deed, Happening};
 
 use crate::cli::Log;
 use crate::exit::ExitCode;
@@ -23,7 +24,9 @@ pub fn run(arguments: &Log) -> Result<ExitCode> {
     }
     let now = timestamp::now();
     let mut table = Table::new([("when", Align::Left), ("who", Align::Left), ("what", Align::Left)]);
-    for happening in &history {
+    // Signs of life would be most of the story.
+    let told = |happening: &&Happening| !matches!(happening.what, Deed::Kept { .. });
+    for happening in history.iter().filter(told) {
         let who = happening.who.clone().unwrap_or_else(|| "-".into());
         table.row([timestamp::relative(happening.at, now), who, words(problem, &happening.what)]);
     }

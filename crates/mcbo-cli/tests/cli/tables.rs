@@ -114,3 +114,26 @@ fn names_of_columns_may_be_names_of_nodes() {
     let copy = mcbo_in(at, &["export", "copy", "--format", "json"]).with_code(0).json().remove(0);
     assert_eq!(copy["trials"][0]["values"], export(at)["trials"][0]["values"]);
 }
+
+/// What is not known of an action is not neutral, unless it is said.
+#[test]
+fn actions_without_a_value_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(
+        at.join("p.toml"),
+        "maximize = \"y\"\n[nodes.y]\nactions = [\"a\"]\n[actions.a]\nrange = [0, 1]\nneutral = 0.5\n",
+    )
+    .unwrap();
+    std::fs::write(at.join("t.csv"), "a,y\n0.25,1\n,2\n").unwrap();
+    mcbo_in(at, &["new", "s", "--problem", "p.toml"]).with_code(0);
+    let refused = mcbo_in(at, &["add", "s", "--csv", "t.csv"]).with_code(2);
+    assert!(
+        refused.stderr.contains("t.csv:3: a has no value") && refused.stderr.contains("--missing neutral"),
+        "{}",
+        refused.stderr
+    );
+    mcbo_in(at, &["add", "s", "--csv", "t.csv", "--missing", "neutral"]).with_code(0);
+    let table = mcbo_in(at, &["export", "s", "--format", "csv"]).with_code(0).stdout;
+    assert!(table.contains(",0.5,2.0,2.0"), "{table}");
+}

@@ -4,6 +4,14 @@
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
+    /// What cannot be fixed together.
+    #[error(
+        "nothing can be proposed with {what} fixed; hint: what is set by force leaves no work to actions on it, sets and limits of the problem count, and with too many ways to intervene nothing can be fixed"
+    )]
+    CannotFix {
+        /// What is to be fixed.
+        what: String,
+    },
     /// A list that does not have one entry per action, component or slot.
     #[error("{what} has {found} values where the problem has {expected}")]
     WrongLength {

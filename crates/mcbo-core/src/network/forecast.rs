@@ -7,7 +7,7 @@ use crate::{Choice, Intervention, Problem};
 use super::{Batch, Drawn, Draws, ModelWarning, Network, NoiseSamples, Plan, Workspace, slot_name};
 
 /// Draws of the mechanisms, and noise samples for each.
-const DRAWS: usize = 64;
+pub(super) const DRAWS: usize = 64;
 const SAMPLES: usize = 8;
 
 /// The expectation of one component of a node under an intervention.
@@ -86,13 +86,15 @@ impl Network {
     /// Draws of what an intervention gives.
     fn draws(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Draws<'_> {
         let choice = Choice::of(problem, intervention);
-        self.draws_along(Plan::for_prediction(problem, self, &choice), seed)
+        self.draws_along(Plan::for_prediction(problem, self, &choice), DRAWS, seed)
     }
 
     /// Draws along a plan; where there is no mechanism to draw, one with as many noise samples as all together.
-    fn draws_along(&self, plan: Plan, seed: u64) -> Draws<'_> {
-        Draws::expectation_along(plan, self, DRAWS, seed, |plan| {
-            if plan.dim() == plan.decisions() { DRAWS * SAMPLES } else { SAMPLES }
+    fn draws_along(&self, plan: Plan, count: usize, seed: u64) -> Draws<'_> {
+        Draws::expectation_along(plan, self, count, seed, |plan| {
+            // The same noise for every draw, so more of them need more of it.
+            let samples = SAMPLES.max(count / 16);
+            if plan.dim() == plan.decisions() { count * samples } else { samples }
         })
     }
 
@@ -102,11 +104,23 @@ impl Network {
     /// noise is averaged out: bounds are on the expectation, not on a single outcome. A node whose formula has no value for
     /// some of what may happen is left out, and so are those that depend on it.
     pub fn forecast(&self, problem: &Problem, intervention: &Intervention, seed: u64) -> Vec<Forecast> {
-        let mut found = forecasts(problem, intervention, &self.draws(problem, intervention, seed));
+        self.forecast_by(problem, intervention, DRAWS, seed)
+    }
+
+    /// The same with another number of draws of the mechanisms than 64, and from 128 on with a sixteenth of that of noise for each.
+    pub fn forecast_by(
+        &self,
+        problem: &Problem,
+        intervention: &Intervention,
+        draws: usize,
+        seed: u64,
+    ) -> Vec<Forecast> {
+        let plan = Plan::for_prediction(problem, self, &Choice::of(problem, intervention));
+        let mut found = forecasts(problem, intervention, &self.draws_along(plan, draws, seed));
         let beside = |node: usize| !found.iter().any(|forecast| forecast.node == node);
         if problem.limited().any(beside) {
             // What has a limit beside the way to the reward, before the reward.
-            let every = self.forecast_every_node(problem, intervention, seed);
+            let every = self.forecast_every_node(problem, intervention, draws, seed);
             let limited = |forecast: &Forecast| problem.nodes()[forecast.node].limit.is_some();
             let more: Vec<Forecast> = every.into_iter().filter(|f| limited(f) && beside(f.node)).collect();
             let reward = found.len().saturating_sub(1);
@@ -121,10 +135,11 @@ impl Network {
         &self,
         problem: &Problem,
         intervention: &Intervention,
+        draws: usize,
         seed: u64,
     ) -> Vec<Forecast> {
         let plan = Plan::for_every_node(problem, self, &Choice::of(problem, intervention));
-        forecasts(problem, intervention, &self.draws_along(plan, seed))
+        forecasts(problem, intervention, &self.draws_along(plan, draws, seed))
     }
 
     /// The first node, in the order of causes, that a forecast of an intervention had to leave out: its formula has no value.

@@ -3,6 +3,7 @@
 use crate::quasi::{normal_quantile, sobol};
 use crate::{Intervention, Noise, Problem};
 
+use super::forecast::DRAWS;
 use super::{Forecast, LOWER_QUANTILE, MechanismKind, ModelWarning, Network, quantile, slot_name};
 
 /// Single outcomes that their range is counted from. They are quasi-random: the ends are off by about a hundredth of the
@@ -82,7 +83,7 @@ impl Network {
             (normal_quantile(unit(slot)), noise.quantile(unit(slots + slot)))
         };
         let mut outcomes = self.outcomes(problem, intervention, OUTCOMES, luck);
-        let every = self.forecast_every_node(problem, intervention, EXPECTATION_SEED);
+        let every = self.forecast_every_node(problem, intervention, DRAWS, EXPECTATION_SEED);
         let (mut outlooks, mut undefined) = (Vec::new(), None);
         for &node in problem.graph().order() {
             let set = intervention.target(node).or(self.given.of(node));

@@ -45,6 +45,24 @@ impl Problem {
         self.listed.choices.get_or_init(|| enumerate(self, ENUMERATION_LIMIT)).as_deref()
     }
 
+    /// The same problem with some of its choices only; `None` if they cannot be listed, or none is left.
+    pub(crate) fn with_choices(&self, allows: impl Fn(&Choice) -> bool) -> Option<Self> {
+        let choices: Vec<Choice> = self.choices()?.iter().filter(|choice| allows(choice)).cloned().collect();
+        let left = (!choices.is_empty()).then_some(choices)?;
+        let listed = Listed { target_sets: self.listed.target_sets.clone(), choices: Some(left).into() };
+        Some(Self { listed, ..self.clone() })
+    }
+
+    /// Leaves an action one value.
+    pub(crate) fn fix_action(&mut self, action: usize, value: super::Grid) {
+        self.actions[action].grid = Some(value);
+    }
+
+    /// Leaves a node that is set one value per component.
+    pub(crate) fn fix_node(&mut self, node: usize, values: Vec<super::Grid>) {
+        self.nodes[node].grid = Some(values);
+    }
+
     /// Actions that reach the reward when these targets are set, in increasing order.
     pub(crate) fn useful_actions(&self, targets: &[usize]) -> Vec<usize> {
         let relevant = self.matters(targets);

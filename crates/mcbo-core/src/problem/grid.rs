@@ -22,7 +22,12 @@ impl Grid {
         usable.then(|| Self { low, step, count: (steps + ROUNDING) as usize + 1, decimals })
     }
 
-    /// Number of values, at least two.
+    /// The grid of one value, of a range of this width.
+    pub(crate) fn single(value: f64, width: f64) -> Self {
+        Self { low: value, step: width, count: 1, decimals: decimals(value) }
+    }
+
+    /// Number of values, at least two unless one is fixed.
     pub fn count(self) -> usize {
         self.count
     }

@@ -290,6 +290,7 @@ impl Strategy for Mcbo {
             warnings,
             excursion,
             given: context.given.clone(),
+            fixed: crate::Fixed::default(),
             limits,
         };
         Ok(Proposal { suggestion, memory })

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::check_intervention;
 use crate::network::{FitError, Forecast, Keeping, ModelMemory, ModelSettings, ModelWarning, Network};
 use crate::search::Candidate;
-use crate::{Data, Given, Intervention, Observation, Problem};
+use crate::{Data, Fixed, Given, Intervention, Observation, Problem};
 
 pub use black_box::{ExpectedImprovement, Ucb};
 pub use catalogue::{OptionsError, Preset, Rule, StrategyName, StrategyOptions, StrategySettings};
@@ -237,6 +237,9 @@ pub struct Suggestion {
     /// What was known of the contexts.
     #[serde(default, skip_serializing_if = "Given::is_empty")]
     pub given: Given,
+    /// What the user had decided of it.
+    #[serde(default, skip_serializing_if = "Fixed::is_empty")]
+    pub fixed: Fixed,
     /// How probable it is that each limit is kept, where there is a model to say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Keeping>,
@@ -255,6 +258,7 @@ impl Suggestion {
             warnings: Vec::new(),
             excursion: false,
             given: Given::default(),
+            fixed: Fixed::default(),
             limits: Vec::new(),
         }
     }

@@ -9,7 +9,10 @@ use crate::strategy::SuggestError;
 #[non_exhaustive]
 pub enum StudyError {
     /// No such trial.
-    #[error("there is no trial {number}; hint: the trials are 1 to {last}")]
+    #[error(
+        "there is no trial {number}; hint: {}",
+        match last { 0 => "there are none yet".to_owned(), 1 => "there is one, trial 1".to_owned(), _ => format!("the trials are 1 to {last}") }
+    )]
     UnknownTrial {
         /// The number asked for.
         number: usize,

@@ -16,11 +16,14 @@ True
 
 from __future__ import annotations
 
+import logging
+
 from mcbo import bench, plot, strategy
 from mcbo._errors import (
     DataError,
     InternalError,
     McboError,
+    NoPredictionError,
     ProblemError,
     StorageError,
     StrategyError,
@@ -36,6 +39,7 @@ from mcbo._mcbo import set_threads
 from mcbo._model import Model, NodeSummary
 from mcbo._picture import Picture
 from mcbo._problem import Action, Node, Problem
+from mcbo._storage import StudySummary, copy_study, delete_study, rename_study, studies
 from mcbo._study import Study, create_study, load_study
 from mcbo._trial import (
     Best,
@@ -53,6 +57,9 @@ from mcbo._trial import (
 )
 from mcbo.strategy import Context, Strategy
 
+# A library says nothing unless it is asked to: logging.basicConfig(level=logging.INFO) shows every trial.
+logging.getLogger("mcbo").addHandler(logging.NullHandler())
+
 __all__ = [
     "Action",
     "Best",
@@ -68,6 +75,7 @@ __all__ = [
     "Intervention",
     "McboError",
     "Model",
+    "NoPredictionError",
     "Node",
     "NodeSummary",
     "Picture",
@@ -81,6 +89,7 @@ __all__ = [
     "Study",
     "StudyExistsError",
     "StudyNotFoundError",
+    "StudySummary",
     "Suspicion",
     "TaskError",
     "Trial",
@@ -89,9 +98,13 @@ __all__ = [
     "Why",
     "__version__",
     "bench",
+    "copy_study",
     "create_study",
+    "delete_study",
     "load_study",
     "plot",
+    "rename_study",
     "set_threads",
     "strategy",
+    "studies",
 ]

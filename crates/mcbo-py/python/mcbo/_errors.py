@@ -6,6 +6,7 @@ __all__ = [
     "DataError",
     "InternalError",
     "McboError",
+    "NoPredictionError",
     "ProblemError",
     "StorageError",
     "StrategyError",
@@ -27,6 +28,14 @@ class ProblemError(McboError, ValueError):
 
 class DataError(McboError, ValueError):
     """Values, interventions or settings that do not fit. Nothing was stored."""
+
+
+class NoPredictionError(DataError, KeyError):
+    """Nothing was predicted of a trial: no model was asked when it was proposed."""
+
+    def __str__(self) -> str:
+        # That of a KeyError would be in quotation marks.
+        return Exception.__str__(self)
 
 
 class TrialError(McboError):

@@ -7,6 +7,8 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from mcbo._frozen import Vector
+
 if TYPE_CHECKING:
     from mcbo._model import Model
     from mcbo._problem import Action, Node, Problem
@@ -82,7 +84,7 @@ def best(shown: Best) -> str:
     doing = [[name, value] for name, value in shown.intervention.flat().items()]
     expected: list[list[object]] = []
     for name, forecast in shown.predicted.items():
-        several = forecast if isinstance(forecast, list) else [forecast]
+        several = list(forecast) if isinstance(forecast, Vector) else [forecast]
         for at, one in enumerate(several):
             label = name if len(several) == 1 else f"{name}[{at}]"
             expected.append([label, one.mean, one.lower, one.upper])

@@ -8,22 +8,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from mcbo._errors import DataError
+from mcbo._frozen import Vector, frozen
+from mcbo._json import AsJson, plain
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 #: A node's value: a number, or one number per component of a vector node.
-Value = Union[float, list[float]]
+Value = Union[float, Vector[float]]
 #: Anything that is read as a node's value.
-ValueLike = Union[float, Sequence[float], "NDArray[np.floating[Any]]"]
+ValueLike = Union[float, Sequence[Union[float, None]], "NDArray[np.floating[Any]]"]
 
 _DO = re.compile(r"do\((.*)\)", re.DOTALL)
 _COMPONENT = re.compile(r"(.*)\[(\d+)\]", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Intervention:
+class Intervention(AsJson):
     """What is done: the values of actions, and the nodes that are set by force.
 
     >>> Intervention(actions={"dose": 30.0}, values={"ph": 6.5}).flat()
@@ -34,6 +36,11 @@ class Intervention:
     actions: Mapping[str, float | str] = field(default_factory=dict)
     #: The nodes that are set, with their values.
     values: Mapping[str, Value] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.actions, Mapping) and isinstance(self.values, Mapping):
+            object.__setattr__(self, "actions", frozen(self.actions))
+            object.__setattr__(self, "values", frozen(self.values))
 
     @property
     def targets(self) -> list[str]:
@@ -51,6 +58,10 @@ class Intervention:
             else:
                 out.update({f"do({name}[{at}])": float(number) for at, number in enumerate(value)})
         return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is done as the command line's JSON has it."""
+        return {"targets": self.targets, "values": plain(self.values), "actions": plain(self.actions)}
 
 
 class HasIntervention(Protocol):
@@ -99,7 +110,11 @@ def row_parts(row: Mapping[str, Any], actions: Sequence[str]) -> tuple[dict[str,
     rest = {name: value for name, value in row.items() if name not in by_action}
     was_set = {name: value for name, value in rest.items() if isinstance(name, str) and _DO.fullmatch(name)}
     measured = {name: value for name, value in rest.items() if name not in was_set}
-    return by_action, _joined({_inside(name): value for name, value in was_set.items()}), _joined(measured)
+    return (
+        by_action,
+        _joined({_inside(name): value for name, value in was_set.items()}),
+        _joined(measured, in_parts=True),
+    )
 
 
 def _inside(name: str) -> str:
@@ -108,8 +123,8 @@ def _inside(name: str) -> str:
     return found.group(1) if found else name
 
 
-def _joined(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Components such as ``x[0]`` and ``x[1]`` put together."""
+def _joined(values: Mapping[str, Any], in_parts: bool = False) -> dict[str, Any]:
+    """Components such as ``x[0]`` and ``x[1]`` put together, or left as they are where some may be missing."""
     out: dict[str, Any] = {}
     several: dict[str, dict[int, Any]] = {}
     for name, value in values.items():
@@ -119,7 +134,11 @@ def _joined(values: Mapping[str, Any]) -> dict[str, Any]:
         else:
             out[name] = value
     for name, components in several.items():
-        if sorted(components) != list(range(len(components))) or name in out:
+        whole = sorted(components) == list(range(len(components)))
+        if name in out or not (whole or in_parts):
             raise DataError(f"{name} has components {sorted(components)}; hint: give all of them, from 0, once")
-        out[name] = [components[at] for at in range(len(components))]
+        if in_parts:
+            out.update({f"{name}[{at}]": value for at, value in components.items()})
+        else:
+            out[name] = [components[at] for at in range(len(components))]
     return out

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,14 +12,25 @@ from numpy.typing import ArrayLike, NDArray
 from mcbo import _html, _mcbo
 from mcbo._errors import DataError
 from mcbo._intervention import InterventionLike
+from mcbo._json import AsJson, plain
 from mcbo._picture import Picture
 from mcbo._problem import Problem
-from mcbo._table import floats
+from mcbo._table import Interventions, interventions
+from mcbo._table import inputs as inputs_of
 from mcbo._trial import NodeForecast, node_forecasts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mcbo._study import Study
+
+#: Draws that forecasts are made of: their means are then off by chance by about a hundredth of the width of their
+#: bounds.
+DRAWS = 1024
 
 
 @dataclass(frozen=True)
-class NodeSummary:
+class NodeSummary(AsJson):
     """How well one component of a node is known."""
 
     name: str
@@ -34,6 +46,11 @@ class NodeSummary:
     #: The form of the mechanism.
     form: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """The line as ``mcbo best --json`` has it."""
+        names = ("name", "rows", "explained", "uncertainty", "noise", "form")
+        return {name: plain(getattr(self, name)) for name in names}
+
 
 class Model:
     """One Gaussian process per node, fitted to a study's data: ``study.model``.
@@ -47,9 +64,12 @@ class Model:
     ([1.0, 0.97], (2,))
     """
 
-    def __init__(self, raw: _mcbo.Model, problem: Problem) -> None:
+    def __init__(self, raw: _mcbo.Model, problem: Problem, origin: tuple[Study, Any] | None = None) -> None:
         self._raw = raw
         self._problem = problem
+        #: The study it was fitted to, what was given, and how many events there were; ``None`` of what strategies are
+        #: shown.
+        self._origin = None if origin is None else (*origin, origin[0]._raw.counts()[-1])
 
     @property
     def nodes(self) -> dict[str, NodeSummary]:
@@ -72,14 +92,18 @@ class Model:
         """The names of a node's inputs: its parents' components, then its actions."""
         return self._raw.inputs(node)
 
-    def predict(self, node: str, inputs: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def predict(
+        self, node: str, inputs: ArrayLike | pd.DataFrame | Mapping[str, float]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and standard deviation of a node's mechanism, without its noise.
 
-        ``inputs`` has a row per place and a column per input in the order of :meth:`inputs`. The answers have one
-        entry per row; of a vector node one row of components each.
+        ``inputs`` has a row per place and a column per input. Of a data frame, a structured array or dictionaries the
+        columns are taken by name, whatever their order; a plain array has them in the order of :meth:`inputs`. The
+        answers have one entry per row; of a vector node one row of components each.
         """
-        rows = floats(inputs, f"the array of inputs of {node}")
-        if rows.ndim == 1 and len(self.inputs(node)) == 1:
+        names = self.inputs(node)
+        rows = inputs_of(inputs, names, f"inputs of {node}")
+        if rows.ndim == 1 and len(names) == 1:
             rows = rows[:, np.newaxis]
         if rows.ndim != 2:
             raise DataError(f"the inputs of {node} have {rows.ndim} dimensions; hint: a row per place")
@@ -88,9 +112,65 @@ class Model:
             return mean[:, 0], deviation[:, 0]
         return mean, deviation
 
-    def forecast(self, intervention: InterventionLike = None, *, seed: int = 0) -> dict[str, NodeForecast]:
-        """What is expected of every node under an intervention, with bounds of 90 % credibility."""
-        return node_forecasts(self._raw.forecast(*self._problem._parts(intervention), seed))
+    @overload
+    def forecast(
+        self,
+        intervention: InterventionLike = None,
+        *,
+        n: int = DRAWS,
+        seed: int = 0,
+        output: Literal["dict"] = "dict",
+    ) -> dict[str, NodeForecast]: ...
+    @overload
+    def forecast(
+        self, intervention: Interventions, *, n: int = DRAWS, seed: int = 0, output: Literal["dict"] = "dict"
+    ) -> list[dict[str, NodeForecast]]: ...
+    @overload
+    def forecast(
+        self, intervention: Interventions, *, n: int = DRAWS, seed: int = 0, output: Literal["array"]
+    ) -> dict[str, NDArray[np.float64]]: ...
+    @overload
+    def forecast(
+        self, intervention: Interventions, *, n: int = DRAWS, seed: int = 0, output: Literal["frame"]
+    ) -> pd.DataFrame: ...
+    def forecast(
+        self,
+        intervention: InterventionLike | Interventions = None,
+        *,
+        n: int = DRAWS,
+        seed: int = 0,
+        output: Literal["dict", "array", "frame"] = "dict",
+    ) -> dict[str, NodeForecast] | list[dict[str, NodeForecast]] | dict[str, NDArray[np.float64]] | pd.DataFrame:
+        """What is expected of every node under an intervention, with bounds of 90 % credibility.
+
+        A node that is set is what it is set to. Of many interventions, a list or a data frame of them, there is one
+        answer each: dictionaries, or with ``output="array"`` one array per node with the columns mean, lower and upper
+        (of a vector node one such row per component), or with ``output="frame"`` a data frame with the columns
+        ``node``, ``node.lower`` and ``node.upper``.
+
+        It is made of ``n`` draws of the mechanisms: another ``seed`` moves the mean by about a hundredth of the width
+        of the bounds, and sixteen times as many draws by a quarter of that. ``study.predict`` says what ``study.best``
+        says.
+
+        >>> import mcbo
+        >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
+        >>> study = mcbo.create_study(problem)
+        >>> study.add_trials([{"a": a / 4, "y": a / 2} for a in range(5)])
+        >>> study.model.forecast([{"a": 0.2}, {"a": 0.4}, {"a": 0.6}], output="array")["y"].shape
+        (3, 3)
+        """
+        many = interventions(intervention, self._problem._raw)
+        one = [cast(InterventionLike, intervention)] if many is None else many
+        found = [
+            node_forecasts(raw) for raw in self._raw.forecasts([self._problem._parts(each) for each in one], n, seed)
+        ]
+        if output == "dict":
+            return found[0] if many is None else found
+        if output not in ("array", "frame"):
+            raise DataError(f"{output!r} is no form of output; hint: dict, array or frame")
+        everywhere = [name for name in self._problem.nodes if all(name in each for each in found)]
+        arrays = {name: np.array([each[name] for each in found], dtype=np.float64) for name in everywhere}
+        return arrays if output == "array" else _frame(arrays)
 
     def sample(
         self, intervention: InterventionLike = None, n: int = 1000, *, noise: bool = True, seed: int = 0
@@ -99,6 +179,10 @@ class Model:
 
         Every draw has mechanisms drawn from what they may be, and with ``noise`` also what chance adds. Nodes without a
         path to the reward are not learned and are left out.
+
+        Without noise these are outcomes of a world in which nothing happens by chance, not expected values: where a
+        mechanism is curved, chance moves the mean of what follows from it. :meth:`forecast` and :meth:`expected_reward`
+        average the noise out.
         """
         drawn = self._raw.sample(*self._problem._parts(intervention), n, seed, noise)
         out: dict[str, NDArray[np.float64]] = {}
@@ -116,5 +200,35 @@ class Model:
         """Draws of the expected reward under an intervention, noise averaged out, in the direction of improvement."""
         return self._raw.reward_draws(*self._problem._parts(intervention), n, seed)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is None:
+            raise TypeError("the model in a strategy's context stays there; hint: study.model can be pickled")
+        study, given, version = self._origin
+        # The log only grows: what is new in it came after the fit.
+        return (_refitted, (study._name, study._raw.entries()[:version], given))
+
+    def __deepcopy__(self, memo: object) -> Model:
+        # Nothing in it can be changed.
+        return self
+
     def _repr_html_(self) -> str:
         return _html.model(self)
+
+
+def _refitted(name: str | None, entries: list[tuple[int, int, str, str]], given: Any) -> Model:
+    """The model of a study as it was: fitted once more, to the same."""
+    from mcbo._study import _restored
+
+    return _restored(name, entries, None)._model(given)
+
+
+def _frame(arrays: Mapping[str, NDArray[np.float64]]) -> pd.DataFrame:
+    """A column for every mean and every bound."""
+    import pandas as pd
+
+    columns: dict[str, NDArray[np.float64]] = {}
+    for name, array in arrays.items():
+        parts = {name: array} if array.ndim == 2 else {f"{name}[{at}]": array[:, at] for at in range(array.shape[1])}
+        for label, numbers in parts.items():
+            columns.update({label: numbers[:, 0], f"{label}.lower": numbers[:, 1], f"{label}.upper": numbers[:, 2]})
+    return pd.DataFrame(columns)

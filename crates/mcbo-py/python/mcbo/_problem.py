@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from mcbo import _html, _mcbo, _toml
 from mcbo._errors import ProblemError
+from mcbo._frozen import frozen
 from mcbo._intervention import Intervention, InterventionLike, Value, parts
 
 if TYPE_CHECKING:
@@ -35,6 +37,26 @@ _FIELDS = (
     "context",
     "limit",
     "cost",
+)
+
+#: What programs that draw graphs write beside nodes: no fields, and no mistakes.
+_DRAWING = frozenset(
+    (
+        "label",
+        "pos",
+        "x",
+        "y",
+        "color",
+        "colour",
+        "fillcolor",
+        "shape",
+        "style",
+        "size",
+        "width",
+        "height",
+        "layer",
+        "subset",
+    )
 )
 
 
@@ -68,6 +90,10 @@ class Node:
     #: The distance between the values it can be set to, if it is set in steps.
     step: float | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("noise", "limit", "cost"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
 
 @dataclass(frozen=True)
 class Action:
@@ -86,6 +112,9 @@ class Action:
     unit: str | None = None
     #: ``{"fixed": cost, "per_unit": cost}`` of using it.
     cost: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", frozen(self.cost))
 
 
 class Problem:
@@ -136,6 +165,8 @@ class Problem:
             "constraints": constraints,
             "simulator": simulator,
         }
+        if graph is not None:
+            _fill(shape, graph)
         self._raw = _mcbo.Problem(_toml.write({k: v for k, v in shape.items() if v or k == "nodes"}), "problem")
 
     @classmethod
@@ -281,11 +312,17 @@ class Problem:
         return self._raw.simulate_contexts(seed, number)
 
     def to_networkx(self) -> nx.DiGraph[str]:
-        """The causal graph, without the actions."""
+        """The causal graph, with the fields of nodes as their attributes and all else as the graph's own.
+
+        ``Problem(graph=problem.to_networkx())`` is the same problem.
+        """
         import networkx as nx
 
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(self.nodes)
+        shape = self.to_dict()
+        nodes = shape.pop("nodes")
+        graph: nx.DiGraph[str] = nx.DiGraph(**shape)
+        for name, fields in nodes.items():
+            graph.add_node(name, **{key: value for key, value in fields.items() if key != "parents"})
         graph.add_edges_from((parent, node.name) for node in self.nodes.values() for parent in node.parents)
         return graph
 
@@ -299,6 +336,31 @@ class Problem:
 
     def __hash__(self) -> int:
         return hash((self.name, self.reward, self.maximize))
+
+    def _differences(self, other: Problem) -> list[str]:
+        """In what this problem differs from another one, in words."""
+        here, there = self.to_dict(), other.to_dict()
+        found = []
+        for part, one in (("nodes", "node"), ("actions", "action")):
+            mine, theirs = here.pop(part, {}), there.pop(part, {})
+            for name in dict.fromkeys([*mine, *theirs]):
+                if name not in theirs:
+                    found.append(f"it has no {one} {name!r}")
+                elif name not in mine:
+                    found.append(f"it has {'an' if one == 'action' else 'a'} {one} {name!r} more")
+                else:
+                    keys = dict.fromkeys([*mine[name], *theirs[name]])
+                    other_keys = [key for key in keys if mine[name].get(key) != theirs[name].get(key)]
+                    found.extend(
+                        f"{key} of {name!r} is {theirs[name].get(key)!r} there and not {mine[name].get(key)!r}"
+                        for key in other_keys
+                    )
+        here.pop("simulator", None)
+        there.pop("simulator", None)
+        for key in dict.fromkeys([*here, *there]):
+            if here.get(key) != there.get(key):
+                found.append(f"{key} is {there.get(key)!r} there and not {here.get(key)!r}")
+        return found or ["its problem is another one"]
 
     def _shape(self) -> tuple[object, ...]:
         nodes = sorted(self._raw.nodes(), key=lambda node: str(node["name"]))
@@ -338,7 +400,10 @@ def _nodes(given: object, graph: nx.DiGraph[Any] | None) -> dict[str, dict[str, 
     if graph is not None:
         try:
             for name, attributes in graph.nodes(data=True):
-                fields = {key: attributes[key] for key in _FIELDS if key in attributes}
+                unknown = [key for key in attributes if key not in _FIELDS and key not in _DRAWING]
+                if unknown:
+                    raise ProblemError(_no_field(unknown[0], f"node {name!r} of the graph", _FIELDS))
+                fields = {key: value for key, value in attributes.items() if key in _FIELDS}
                 nodes[name] = {"parents": list(graph.predecessors(name)), **fields}
         except (AttributeError, TypeError) as error:
             raise ProblemError(f"the graph is no networkx.DiGraph: {error}") from error
@@ -346,6 +411,27 @@ def _nodes(given: object, graph: nx.DiGraph[Any] | None) -> dict[str, dict[str, 
         named = fields if isinstance(fields, Mapping) else {"parents": fields}
         nodes.setdefault(name, {}).update(named)
     return nodes
+
+
+def _no_field(name: object, where: str, known: Sequence[str]) -> str:
+    """That something has no such field, and which it may mean."""
+    near = get_close_matches(str(name), known, n=1)
+    meant = f"{near[0]!r} is one" if near else f"the fields are {', '.join(known)}"
+    return f"{where} has an attribute {name!r}, which is no field; hint: {meant}; delete others from the graph"
+
+
+def _fill(shape: dict[str, Any], graph: nx.DiGraph[Any]) -> None:
+    """Adds what a graph says of the problem as a whole, where nothing else is said."""
+    known = tuple(key for key in shape if key != "nodes")
+    for key, value in graph.graph.items():
+        if key not in known:
+            # What other programs write there means nothing here, unless it is a slip of the pen.
+            if get_close_matches(str(key), known, n=1, cutoff=0.8):
+                raise ProblemError(_no_field(key, "the graph", known))
+            continue
+        other = {"maximize": "minimize", "minimize": "maximize"}.get(key)
+        if not shape[key] and not (other and shape[other]):
+            shape[key] = value
 
 
 def _action(given: object) -> object:

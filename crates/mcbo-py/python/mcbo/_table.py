@@ -29,28 +29,57 @@ Contexts = Union[Sequence[Mapping[str, Any]], "pd.DataFrame"]
 BOOKKEEPING = ("number", "state", "strategy", "reward", "worker", "asked", "told", "corrected", "reason", "seconds")
 
 
-def add(raw: _mcbo.Study, problem: _mcbo.Problem, rows: Rows, columns: Sequence[str] | None) -> None:
+def neutral(missing: object) -> bool:
+    """Whether actions without a value are neutral."""
+    if missing not in (None, "neutral"):
+        raise DataError('missing is neither None nor "neutral"; hint: None refuses actions without a value')
+    return missing is not None
+
+
+def is_frame(given: object) -> bool:
+    """Whether something is a data frame, of pandas or like one."""
+    return hasattr(given, "columns") and hasattr(given, "to_numpy")
+
+
+def add(raw: _mcbo.Study, problem: _mcbo.Problem, rows: Rows, columns: Sequence[str] | None, is_neutral: bool) -> None:
     """Adds rows to a study, whatever they are given as."""
     if isinstance(rows, np.ndarray):
-        _add_array(raw, rows, columns)
-    elif hasattr(rows, "columns") and hasattr(rows, "to_numpy"):
-        _add_frame(raw, problem, rows)
+        _add_array(raw, rows, columns, is_neutral)
+    elif is_frame(rows):
+        _add_frame(raw, problem, rows, is_neutral)
     elif isinstance(rows, (str, bytes, Mapping)):
         raise DataError(f"rows are of type {type(rows).__name__}; hint: give a list of dictionaries, one per row")
     else:
         actions = [name for name, *_ in problem.actions()]
         try:
-            given = [row_parts(row, actions) for row in rows]
+            given = [row_parts(_done(row, actions, at, is_neutral), actions) for at, row in enumerate(rows)]
         except TypeError as error:
             raise DataError(f"rows are of type {type(rows).__name__}: {error}") from error
         raw.add_rows(given)
 
 
-def interventions(given: Any, problem: _mcbo.Problem) -> list[InterventionLike] | None:
+def _done(row: Any, actions: Sequence[str], at: int, is_neutral: bool) -> Any:
+    """A row by names in which every action that is named has a value."""
+    if not isinstance(row, Mapping):
+        return row
+    unknown = [name for name in actions if name in row and _is_nothing(row[name])]
+    if unknown and not is_neutral:
+        raise DataError(f"row {at}: {unknown[0]} has no value, and what is not known is not neutral; {_HINT}")
+    return {name: value for name, value in row.items() if name not in unknown} if unknown else row
+
+
+_HINT = 'hint: give what was done, or missing="neutral" if nothing was'
+
+
+def _is_nothing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and np.isnan(value))
+
+
+def interventions(given: Any, problem: _mcbo.Problem, is_neutral: bool = False) -> list[InterventionLike] | None:
     """Many interventions from a sequence of them or the rows of a data frame; ``None`` if it is one by itself."""
     if isinstance(given, (list, tuple)):
         return list(given)
-    if not (hasattr(given, "columns") and hasattr(given, "to_numpy")):
+    if not is_frame(given):
         return None
     actions = {name for name, *_ in problem.actions()}
     settable = {f"do({name})" for name in _settable(problem)}
@@ -64,6 +93,10 @@ def interventions(given: Any, problem: _mcbo.Problem) -> list[InterventionLike] 
         raise DataError(f"nothing to choose is called {unknown[0]!r}; hint: columns may be {names}")
     named = choices(problem)
     columns = {str(name): _numbers(given[name], str(name), named) for name in done}
+    for name in actions & set(columns):
+        without = np.flatnonzero(np.isnan(columns[name]))
+        if len(without) and not is_neutral:
+            raise DataError(f"row {without[0]}: {name} has no value, and what is not known is not neutral; {_HINT}")
     return [
         {
             name: named[name][int(column[row])] if name in named else float(column[row])
@@ -78,7 +111,7 @@ def contexts(given: Any, problem: _mcbo.Problem) -> list[dict[str, Any]] | None:
     """Many contexts from a sequence of them or the rows of a data frame; ``None`` if it is one by itself."""
     if isinstance(given, (list, tuple)):
         return [dict(one) if isinstance(one, Mapping) else one for one in given]
-    if not (hasattr(given, "columns") and hasattr(given, "to_numpy")):
+    if not is_frame(given):
         return None
     known = [name for name, marks in problem.marks().items() if marks.get("context")]
     unknown = [name for name in given.columns if name not in known]
@@ -103,8 +136,7 @@ def _numbers(column: Any, name: str, named: Mapping[str, list[str]]) -> NDArray[
     places = {text: float(at) for at, text in enumerate(named[name])}
     out = np.full(len(column), np.nan)
     for row, value in enumerate(column):
-        missing = value is None or (isinstance(value, float) and np.isnan(value))
-        if not missing:
+        if not _is_nothing(value):
             if value not in places:
                 known = ", ".join(named[name])
                 raise DataError(f"{name} is {value!r}, which is not one of its choices; hint: they are {known}")
@@ -112,7 +144,7 @@ def _numbers(column: Any, name: str, named: Mapping[str, list[str]]) -> NDArray[
     return out
 
 
-def _add_array(raw: _mcbo.Study, rows: NDArray[Any], columns: Sequence[str] | None) -> None:
+def _add_array(raw: _mcbo.Study, rows: NDArray[Any], columns: Sequence[str] | None, is_neutral: bool) -> None:
     if rows.dtype.names is not None:
         columns = list(rows.dtype.names)
         rows = np.column_stack([floats(rows[name], name) for name in columns])
@@ -120,10 +152,10 @@ def _add_array(raw: _mcbo.Study, rows: NDArray[Any], columns: Sequence[str] | No
         raise DataError("an array needs the names of its columns; hint: columns=[...]")
     if rows.ndim != 2:
         raise DataError(f"the array has {rows.ndim} dimensions; hint: a row per trial, a column per name")
-    raw.add_table([str(name) for name in columns], floats(rows, "the array"))
+    raw.add_table([str(name) for name in columns], floats(rows, "the array"), is_neutral)
 
 
-def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any) -> None:
+def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any, is_neutral: bool) -> None:
     names = {name for name, *_ in problem.actions()} | set(problem.slots)
     # A table that a study gave out goes in again, from the command line too: what is pending or failed has no values.
     if "state" in frame.columns and "state" not in names:
@@ -133,7 +165,30 @@ def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any) -> None:
     named = choices(problem)
     columns = [_numbers(frame[name], str(name), named) for name in kept]
     table = np.column_stack(columns) if columns else np.empty((len(frame), 0))
-    raw.add_table([str(name) for name in kept], table)
+    raw.add_table([str(name) for name in kept], table, is_neutral)
+
+
+def inputs(given: Any, names: Sequence[str], what: str) -> NDArray[np.float64]:
+    """Places, a row each: an array with columns in the order of the names, or columns by name in any order."""
+    if is_frame(given) or (isinstance(given, np.ndarray) and given.dtype.names is not None):
+        has = [str(name) for name in (given.columns if is_frame(given) else given.dtype.names or ())]
+        without = [name for name in names if name not in has]
+        if without:
+            raise DataError(f"the table of {what} has no column {without[0]!r}; hint: it needs {', '.join(names)}")
+        twice = [name for name in names if has.count(name) > 1]
+        if twice:
+            raise DataError(f"the table of {what} has the column {twice[0]!r} twice; hint: one each")
+        columns = [floats(given[name].to_numpy() if is_frame(given) else given[name], name) for name in names]
+        return np.column_stack(columns) if columns else np.empty((len(given), 0))
+    if isinstance(given, Mapping):
+        return inputs([given], names, what)
+    if isinstance(given, (list, tuple)) and given and all(isinstance(row, Mapping) for row in given):
+        for row in given:
+            without = [name for name in names if name not in row]
+            if without:
+                raise DataError(f"a row of {what} has no {without[0]!r}; hint: it needs {', '.join(names)}")
+        return floats([[row[name] for name in names] for row in given], what).reshape(len(given), len(names))
+    return floats(given, what)
 
 
 def floats(given: Any, name: str) -> NDArray[np.float64]:
@@ -194,7 +249,7 @@ def flat(values: Mapping[str, Value | None]) -> dict[str, float]:
     """Values by component, those that are missing left out."""
     out: dict[str, float] = {}
     for name, value in values.items():
-        if isinstance(value, list):
+        if isinstance(value, (list, tuple)):
             out.update({f"{name}[{at}]": one for at, one in enumerate(value) if one is not None})
         elif value is not None:
             out[name] = value

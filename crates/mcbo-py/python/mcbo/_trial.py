@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from math import isfinite
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, NoReturn, Union
 
 from mcbo import _html
+from mcbo._errors import DataError, NoPredictionError
+from mcbo._frozen import FrozenDict, Vector, frozen
 from mcbo._intervention import Intervention, Value
+from mcbo._json import AsJson, plain
 
 
 class Forecast(NamedTuple):
@@ -24,7 +28,7 @@ class Forecast(NamedTuple):
 
 
 #: Forecasts of a node: one, or one per component of a vector node.
-NodeForecast = Union[Forecast, list[Forecast]]
+NodeForecast = Union[Forecast, Vector[Forecast]]
 
 
 class Prediction(NamedTuple):
@@ -41,7 +45,7 @@ class Prediction(NamedTuple):
 
 
 #: Predictions of a node: one, or one per component of a vector node.
-NodePrediction = Union[Prediction, list[Prediction]]
+NodePrediction = Union[Prediction, Vector[Prediction]]
 
 
 class Keeping(NamedTuple):
@@ -53,15 +57,27 @@ class Keeping(NamedTuple):
     wanted: float
 
 
-def keepings(raw: Mapping[str, Any]) -> dict[str, Keeping]:
+def keepings(raw: Mapping[str, Any]) -> Mapping[str, Keeping]:
     """Limits by node from tuples."""
-    return {name: Keeping(*chance) for name, chance in raw.items()}
+    return FrozenDict({name: Keeping(*chance) for name, chance in raw.items()})
+
+
+class Predictions(FrozenDict[str, NodeForecast]):
+    """What a model expected of every node when a trial was proposed; nothing where no model was asked."""
+
+    __slots__ = ()
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise NoPredictionError(
+            f"nothing was predicted of {name!r}: it is of the initial design, was enqueued or added, or the node "
+            "does not matter to the reward; hint: study.predict(trial) asks the model of today"
+        )
 
 
 class Suspicion(NamedTuple):
     """Trials that do not fit, and why."""
 
-    trials: list[int]
+    trials: Vector[int]
     message: str
 
 
@@ -81,7 +97,7 @@ class Doubt(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Why:
+class Why(AsJson):
     """All that can be said for a trial, in the direction of improvement."""
 
     #: What the model expects of its reward now.
@@ -95,7 +111,18 @@ class Why:
     #: The best measured trial, its reward, and what the model expects of doing it again.
     best: tuple[int, float, float | None] | None
     #: What is done otherwise than there: name, value here, value there; ``None`` where a node is not set.
-    differs: list[tuple[str, float | None, float | None]]
+    differs: Vector[tuple[str, float | None, float | None]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reasons as ``mcbo ask --why --json`` has them, without the sentences."""
+        return {
+            "expected": plain(self.expected),
+            "hope": plain(self.hope),
+            "nearest": None if self.nearest is None else dict(zip(("trial", "apart"), self.nearest, strict=True)),
+            "teaches": [{"node": node, "share": share} for node, share in self.teaches.items()],
+            "best": None if self.best is None else dict(zip(("trial", "reward", "expected"), self.best, strict=True)),
+            "differs": [dict(zip(("name", "here", "best"), one, strict=True)) for one in self.differs],
+        }
 
 
 class Effect(NamedTuple):
@@ -110,7 +137,7 @@ class Effect(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Effects:
+class Effects(AsJson):
     """What matters to the reward, about the recommended intervention; the largest first."""
 
     #: By action, and ``do(node)`` for nodes that can be set.
@@ -120,9 +147,17 @@ class Effects:
     #: The share of what is not known of the expected reward that each node is to blame for.
     unknown: Mapping[str, float]
 
+    def to_dict(self) -> dict[str, Any]:
+        """The effects as ``mcbo effects --json`` has them."""
+        return {
+            "actions": [{"name": name, **plain(effect)} for name, effect in self.actions.items()],
+            "arrows": [{"from": start, "to": end, **plain(effect)} for (start, end), effect in self.arrows.items()],
+            "unknown": [{"node": node, "share": share} for node, share in self.unknown.items()],
+        }
+
 
 @dataclass(frozen=True)
-class Trial:
+class Trial(AsJson):
     """One experiment: what is to be done, why, and what came of it."""
 
     #: Its number, from 1.
@@ -135,7 +170,7 @@ class Trial:
     strategy: str
     #: The measured values by node, ``None`` where not measured; ``None`` while it is pending.
     observed: Mapping[str, Value | None] | None
-    #: The measured reward in the direction of improvement.
+    #: The measured reward in the direction of improvement: the negated node where it is minimised.
     reward: float | None
     #: The acquisition's value.
     acquisition: float | None
@@ -167,6 +202,20 @@ class Trial:
     limits: Mapping[str, Keeping] = field(default_factory=dict)
     #: What it costs; ``None`` if the problem says nothing about costs.
     cost: float | None = None
+    #: The measured value of the node that is optimised, in its own sign.
+    value: float | None = None
+    #: How often it was lost under way, by a worker that ended or a cluster that failed.
+    lost: int = field(default=0, repr=False)
+    #: What was written beside it.
+    user_attrs: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def set_user_attr(self, key: str, value: Any) -> None:
+        """Writes something beside the trial: anything that is JSON.
+
+        It is kept in this object and stored when the trial is told: by ``optimize``, wherever the objective runs, or by
+        ``study.tell(trial, ...)``. ``study.set_user_attr(key, value, trial=number)`` stores it at once.
+        """
+        self.user_attrs[key] = attribute(key, value)
 
     @property
     def actions(self) -> Mapping[str, Any]:
@@ -195,12 +244,12 @@ class Trial:
             state=raw["state"],
             intervention=Intervention(raw["actions"], raw["targets"]),
             strategy=raw["strategy"],
-            observed=raw["observed"],
+            observed=frozen(raw["observed"]),
             reward=raw["reward"],
             acquisition=raw["acquisition"],
             beta=raw["beta"],
-            predicted=node_forecasts(raw["predicted"]),
-            optimistic=raw["optimistic"],
+            predicted=Predictions(node_forecasts(raw["predicted"])),
+            optimistic=frozen(raw["optimistic"]),
             warnings=tuple(raw["warnings"]),
             worker=raw["worker"],
             asked=moment(raw["asked"]),
@@ -209,14 +258,44 @@ class Trial:
             reason=raw["reason"],
             done=None if raw["done"] is None else Intervention(*raw["done"]),
             seconds=raw["seconds"],
-            given=raw["given"],
+            given=frozen(raw["given"]),
             limits=keepings(raw["limits"]),
             cost=raw["cost"],
+            value=raw["value"],
+            lost=raw["lost"],
+            user_attrs={} if raw["attributes"] is None else json.loads(raw["attributes"]),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trial as ``mcbo export --format json`` has it."""
+        out: dict[str, Any] = {
+            "trial": self.number,
+            "state": self.state,
+            "strategy": self.strategy,
+            "intervention": self.intervention.to_dict(),
+            **{name: plain(getattr(self, name)) for name in ("acquisition", "beta", "predicted", "optimistic")},
+            "warnings": list(self.warnings),
+            "values": plain(self.observed),
+            "reward": self.reward,
+        }
+        if self.done is not None:
+            out["done"] = self.done.to_dict()
+        if self.state == "failed":
+            out["error"] = self.reason
+        elif self.reason is not None:
+            out["void_reason"] = self.reason
+        for name in ("given", "limits", "user_attrs"):
+            if getattr(self, name):
+                out[name] = plain(getattr(self, name))
+        for name in ("cost", "corrected"):
+            if getattr(self, name) is not None:
+                out[name] = plain(getattr(self, name))
+        bookkeeping = {"worker": self.worker, "asked": self.asked, "told": self.told, "suggest_seconds": self.seconds}
+        return {**out, **plain(bookkeeping)}
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(AsJson):
     """How much better than the recommended intervention any other could still be.
 
     It holds if every learned mechanism lies within ``width`` deviations of its mean, and the graph is right.
@@ -233,9 +312,14 @@ class Certificate:
     #: The intervention that the upper bound belongs to.
     optimistic: Intervention
 
+    def to_dict(self) -> dict[str, Any]:
+        """The bounds as ``mcbo best --json`` has them."""
+        names = ("width", "lower", "upper", "gap", "optimistic")
+        return {name: plain(getattr(self, name)) for name in names}
+
 
 @dataclass(frozen=True)
-class Best:
+class Best(AsJson):
     """What to settle for, and how sure the model is of it."""
 
     #: The recommended intervention.
@@ -269,8 +353,38 @@ class Best:
         """The nodes to be set, with their values."""
         return self.intervention.values
 
+    @property
+    def params(self) -> dict[str, Any]:
+        """Everything that is to be done by one name each; set nodes as ``do(node)``."""
+        return self.intervention.flat()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recommendation as ``mcbo best --json`` has it."""
+        recommendation: dict[str, Any] = {
+            "by": self.by,
+            **{name: plain(getattr(self, name)) for name in ("intervention", "predicted", "reward", "warnings")},
+        }
+        for name in ("given", "limits"):
+            if getattr(self, name):
+                recommendation[name] = plain(getattr(self, name))
+        if self.cost is not None:
+            recommendation["cost"] = self.cost
+        best = None
+        if self.trial is not None:
+            done = self.trial.done or self.trial.intervention
+            best = {
+                "trial": self.trial.number,
+                "intervention": done.to_dict(),
+                "values": plain(self.trial.observed),
+                "reward": self.trial.reward,
+            }
+        return {"recommendation": recommendation, "best": best, "certificate": plain(self.certificate)}
+
     def __str__(self) -> str:
-        what = ", ".join(f"{name} = {value:.6g}" for name, value in self.intervention.flat().items())
+        what = ", ".join(
+            f"{name} = {value}" if isinstance(value, str) else f"{name} = {value:.6g}"
+            for name, value in self.intervention.flat().items()
+        )
         lines = [what or "do nothing"]
         if self.reward is not None:
             mean, lower, upper = self.reward
@@ -281,6 +395,7 @@ class Best:
             lines.append(f"nothing else is better by more than {self.certificate.gap:.4g}")
         if self.trial is not None:
             lines.append(f"best measured: {self.trial.reward:.4g} in trial {self.trial.number}")
+        lines.extend(f"warning: {warning}" for warning in self.warnings)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -288,7 +403,7 @@ class Best:
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(AsJson):
     """Where a study stands."""
 
     #: Its name; ``None`` in memory.
@@ -322,6 +437,31 @@ class Status:
     #: What its trials have cost; ``None`` if the problem says nothing about costs.
     spent: float | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Where the study stands, in the words of ``mcbo status --json``."""
+        names = ("strategy", "preset", "beta", "seed", "initial", "created", "changed")
+        counts = ("trials", "complete", "pending", "failed", "voided")
+        out = {"study": self.name, **{name: plain(getattr(self, name)) for name in (*names, *counts)}}
+        if self.aim is not None:
+            out["aim"] = self.aim
+        if self.spent is not None:
+            out["spent"] = self.spent
+        return out
+
+
+def attribute(key: object, value: Any) -> Any:
+    """Something that can be written beside a trial or a study: what JSON makes of it."""
+    if not isinstance(key, str):
+        raise DataError(f"the name of an attribute is of type {type(key).__name__}; hint: a text")
+    number = getattr(value, "item", None)
+    try:
+        plainly = number() if callable(number) and getattr(value, "ndim", None) == 0 else value
+        return json.loads(json.dumps(plainly, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(
+            f"the attribute {key!r} cannot be stored: {error}; hint: texts, numbers, lists or dictionaries of them"
+        ) from error
+
 
 def moment(milliseconds: int) -> datetime:
     """A moment from milliseconds since 1970 (UTC)."""
@@ -331,7 +471,7 @@ def moment(milliseconds: int) -> datetime:
 def node_predictions(raw: Mapping[str, Any]) -> dict[str, NodePrediction]:
     """Predictions by node from tuples."""
     return {
-        name: Prediction(*value) if isinstance(value, tuple) else [Prediction(*one) for one in value]
+        name: Prediction(*value) if isinstance(value, tuple) else Vector(Prediction(*one) for one in value)
         for name, value in raw.items()
     }
 
@@ -339,6 +479,6 @@ def node_predictions(raw: Mapping[str, Any]) -> dict[str, NodePrediction]:
 def node_forecasts(raw: Mapping[str, Any]) -> dict[str, NodeForecast]:
     """Forecasts by node from tuples."""
     return {
-        name: Forecast(*value) if isinstance(value, tuple) else [Forecast(*one) for one in value]
+        name: Forecast(*value) if isinstance(value, tuple) else Vector(Forecast(*one) for one in value)
         for name, value in raw.items()
     }

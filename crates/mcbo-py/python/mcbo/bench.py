@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from mcbo import _mcbo
 from mcbo._errors import DataError
 from mcbo._intervention import Intervention, InterventionLike, Value
+from mcbo._json import AsJson, plain
+from mcbo._optimize import whole
 from mcbo._problem import Problem
 from mcbo.strategy import Data, Strategy
 
@@ -52,6 +54,7 @@ class Task:
     """
 
     def __init__(self, task: TaskLike) -> None:
+        self._is_own = isinstance(task, Problem)
         if isinstance(task, Problem):
             self._raw = _mcbo.Task(task.name, task._raw)
             self._name = task.name
@@ -60,6 +63,15 @@ class Task:
             self._raw = _mcbo.Task(task)
             self._name = task
             self._problem = Problem._of(self._raw.problem)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Task, (self._problem if self._is_own else self._name,))
+
+    def __eq__(self, other: object) -> bool:
+        return self.__reduce__() == other.__reduce__() if isinstance(other, Task) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._name)
 
     @property
     def name(self) -> str:
@@ -87,7 +99,7 @@ class Task:
 
     def sample(self, intervention: InterventionLike = None, *, seed: int = 0) -> dict[str, Value]:
         """One experiment."""
-        drawn = self._raw.sample(*self._problem._parts(intervention), seed)
+        drawn = self._raw.sample(*self._problem._parts(intervention), _seed(seed))
         return {name: value for name, value in drawn.items() if value is not None}
 
     def initial_design(self, seed: int = 0) -> Data:
@@ -119,7 +131,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(AsJson):
     """One run of a strategy on a task. Two runs are equal if everything but the seconds is."""
 
     task: str
@@ -133,6 +145,25 @@ class Run:
     #: What the strategy would settle for, and its expected reward.
     recommended: Intervention
     recommended_reward: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run in the words of ``mcbo bench run --json``."""
+        rounds = [
+            {
+                "round": one.round,
+                **one.intervention.to_dict(),
+                **{name: plain(getattr(one, name)) for name in ("expected_reward", "average_reward", "best_reward")},
+                "beta": one.beta,
+                "suggest_seconds": one.seconds,
+            }
+            for one in self.rounds
+        ]
+        return {
+            **{name: plain(getattr(self, name)) for name in ("task", "method", "strategy", "seed", "initial")},
+            "rounds": rounds,
+            "recommended": self.recommended.to_dict(),
+            "recommended_reward": self.recommended_reward,
+        }
 
     @property
     def expected_rewards(self) -> NDArray[np.float64]:
@@ -174,8 +205,22 @@ def run(
     ``strategy`` is a name, with its settings (``mcbo-paper-0.5``, or ``preset`` and ``beta``), or one's own. The
     initial design and the noise depend on the task and the seed alone, so strategies can be compared in pairs.
     """
-    raw = Task(task)._raw.run(strategy, seed, rounds, preset, beta)
+    raw = Task(task)._raw.run(strategy, _seed(seed), _rounds(rounds), preset, beta)
     return _run(raw)
+
+
+def _rounds(rounds: Any) -> int:
+    number = whole("rounds", rounds, 0)
+    if number is None:
+        raise DataError("there are no rounds; hint: a whole number, at least 0")
+    return number
+
+
+def _seed(seed: Any) -> int:
+    number = whole("the seed", seed, 0)
+    if number is None or number >= 2**64:
+        raise DataError(f"the seed is {seed!r}; hint: a whole number, at least 0 and below 2**64")
+    return number
 
 
 def _run(raw: Mapping[str, Any]) -> Run:
@@ -209,22 +254,48 @@ def sweep(
 
     Without an ``executor`` all cores of this machine work. Any of ``concurrent.futures`` will do, or that of a cluster:
     ``dask.distributed.Client(...).get_executor()``, for example. Results do not depend on who computes them.
-    Strategies that cannot do anything on a task are left out there.
+    Strategies that cannot do anything on a task are left out there. Strategies of one's own that share a name are told
+    apart in ``method`` by what differs between them.
     """
     jobs = _jobs(tasks, strategies, seeds, rounds)
+    labels = _labels([strategy for _, strategy, _, _ in jobs])
     if executor is not None:
-        return _gather(executor, _job, jobs)
+        return _labelled(_gather(executor, _job, jobs), labels)
     stop = threading.Event()
 
     def job(task: TaskLike, strategy: str | Strategy, seed: int, rounds: int) -> Run:
-        return _run(Task(task)._raw.run(strategy, seed, rounds, stop=stop))
+        return _run(Task(task)._raw.run(strategy, _seed(seed), _rounds(rounds), stop=stop))
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
         try:
-            return _gather(threads, job, jobs)
+            return _labelled(_gather(threads, job, jobs), labels)
         finally:
             # What is still running after an interrupt ends too.
             stop.set()
+
+
+def _labels(strategies: Sequence[str | Strategy]) -> list[str | None]:
+    """Names for strategies that share one with another: with what differs between them, or with a number."""
+    kinds: dict[str, dict[int, Strategy]] = {}
+    for one in strategies:
+        if not isinstance(one, str):
+            kinds.setdefault(one.name, {})[id(one)] = one
+
+    def label(one: str | Strategy) -> str | None:
+        others = {} if isinstance(one, str) else kinds[one.name]
+        if isinstance(one, str) or len(others) < 2:
+            return None
+        fields = [getattr(each, "__dict__", {}) for each in others.values()]
+        mine = getattr(one, "__dict__", {})
+        differs = [key for key in mine if any(repr(each.get(key)) != repr(mine[key]) for each in fields)]
+        words = ", ".join(f"{key}={mine[key]!r}" for key in differs)
+        return f"{one.name}({words or list(others).index(id(one)) + 1})"
+
+    return [label(one) for one in strategies]
+
+
+def _labelled(runs: list[Run], labels: Sequence[str | None]) -> list[Run]:
+    return [one if label is None else replace(one, method=label) for one, label in zip(runs, labels, strict=True)]
 
 
 def _jobs(

@@ -11,6 +11,7 @@ from mcbo._errors import DataError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from mcbo._study import Study
     from mcbo.bench import Run
@@ -30,22 +31,32 @@ def _axes(axes: Axes | None) -> Axes:
 
 
 def history(study: Study, ax: Axes | None = None) -> Axes:
-    """The measured reward of every trial, and the best so far."""
+    """The measured reward of every trial in its own sign, and the best so far."""
     axes = _axes(ax)
-    seen = [(trial.number, trial.reward) for trial in study.trials if trial.reward is not None]
-    numbers = np.array([number for number, _ in seen])
-    rewards = np.array([reward for _, reward in seen])
-    axes.plot(numbers, rewards, "o", markersize=4, label="measured")
-    if len(seen) > 0:
-        axes.step(numbers, np.maximum.accumulate(rewards), where="post", label="best so far")
-    axes.set(xlabel="trial", ylabel=f"reward ({study.problem.reward})")
+    numbers, values, best = _history(study)
+    axes.plot(numbers, values, "o", markersize=4, label="measured")
+    if len(numbers) > 0:
+        axes.step(numbers, best, where="post", label="best so far")
+    goal = "maximised" if study.problem.maximize else "minimised"
+    axes.set(xlabel="trial", ylabel=f"{study.problem.reward} ({goal})")
     axes.legend()
     return axes
 
 
-def mechanism(study: Study, node: str, of: str | None = None, ax: Axes | None = None) -> Axes:
-    """What is known of a node's mechanism along one of its inputs, the others at their means."""
-    axes = _axes(ax)
+def _history(study: Study) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Numbers, values and the best values so far of the trials that count, in the sign of the node."""
+    seen = [
+        (trial.number, trial.value) for trial in study.trials if trial.value is not None and trial.state != "voided"
+    ]
+    values = np.array([value for _, value in seen], dtype=np.float64)
+    best = np.maximum.accumulate(values) if study.problem.maximize else np.minimum.accumulate(values)
+    return np.array([number for number, _ in seen], dtype=np.int64), values, best
+
+
+def _along(
+    study: Study, node: str, of: str | None
+) -> tuple[str, NDArray[np.float64], dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+    """The input that is varied, its values, and mean and deviation of every component of a node along it."""
     model, data, problem = study.model, study.data, study.problem
     names = model.inputs(node)
     if not names:
@@ -66,12 +77,38 @@ def mechanism(study: Study, node: str, of: str | None = None, ax: Axes | None = 
     places = np.tile(table.mean(axis=0), (101, 1))
     places[:, at] = np.linspace(table[:, at].min(), table[:, at].max(), 101)
     mean, deviation = model.predict(node, places)
-    for component in range(problem.nodes[node].dim):
-        middle = mean if mean.ndim == 1 else mean[:, component]
-        spread = deviation if deviation.ndim == 1 else deviation[:, component]
-        label = node if mean.ndim == 1 else f"{node}[{component}]"
-        axes.plot(places[:, at], middle, label=label)
-        axes.fill_between(places[:, at], middle - 2 * spread, middle + 2 * spread, alpha=0.2)
+    if mean.ndim == 1:
+        return chosen, places[:, at], {node: (mean, deviation)}
+    found = {f"{node}[{at}]": (mean[:, at], deviation[:, at]) for at in range(problem.nodes[node].dim)}
+    return chosen, places[:, at], found
+
+
+def _curves(
+    runs: Iterable[Run], metric: Literal["average", "best"]
+) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Means over seeds and their standard errors after every round, by method."""
+    by_method: dict[tuple[str, str], list[Any]] = {}
+    for run in runs:
+        curve = run.average_rewards if metric == "average" else run.best_rewards
+        by_method.setdefault((run.task, run.method), []).append(curve)
+    several = len({task for task, _ in by_method}) > 1
+    out: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+    for (task, method), found in by_method.items():
+        shortest = min(len(curve) for curve in found)
+        table = np.array([curve[:shortest] for curve in found])
+        mean = table.mean(axis=0)
+        error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros_like(mean)
+        out[f"{method} on {task}" if several else method] = (mean, error)
+    return out
+
+
+def mechanism(study: Study, node: str, of: str | None = None, ax: Axes | None = None) -> Axes:
+    """What is known of a node's mechanism along one of its inputs, the others at their means."""
+    axes = _axes(ax)
+    chosen, places, found = _along(study, node, of)
+    for label, (middle, spread) in found.items():
+        axes.plot(places, middle, label=label)
+        axes.fill_between(places, middle - 2 * spread, middle + 2 * spread, alpha=0.2)
     axes.set(xlabel=chosen, ylabel=node)
     axes.legend()
     return axes
@@ -80,18 +117,9 @@ def mechanism(study: Study, node: str, of: str | None = None, ax: Axes | None = 
 def curves(runs: Iterable[Run], metric: Literal["average", "best"] = "average", ax: Axes | None = None) -> Axes:
     """The average (or best) reward after every round: means over seeds, with bands of one standard error."""
     axes = _axes(ax)
-    by_method: dict[tuple[str, str], list[Any]] = {}
-    for run in runs:
-        curve = run.average_rewards if metric == "average" else run.best_rewards
-        by_method.setdefault((run.task, run.method), []).append(curve)
-    several = len({task for task, _ in by_method}) > 1
-    for (task, method), found in by_method.items():
-        shortest = min(len(curve) for curve in found)
-        table = np.array([curve[:shortest] for curve in found])
-        mean = table.mean(axis=0)
-        error = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if len(table) > 1 else np.zeros_like(mean)
-        rounds = np.arange(shortest)
-        axes.plot(rounds, mean, label=f"{method} on {task}" if several else method)
+    for label, (mean, error) in _curves(runs, metric).items():
+        rounds = np.arange(len(mean))
+        axes.plot(rounds, mean, label=label)
         axes.fill_between(rounds, mean - error, mean + error, alpha=0.2)
     axes.set(xlabel="round", ylabel=f"{metric} reward")
     axes.legend()

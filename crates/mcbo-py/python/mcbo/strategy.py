@@ -14,16 +14,22 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcbo import _mcbo
-from mcbo._intervention import Intervention, InterventionLike, parts
+from mcbo._errors import DataError, StrategyError
+from mcbo._frozen import frozen
+from mcbo._intervention import Intervention, InterventionLike, Value, parts
 from mcbo._problem import Problem
+
+if TYPE_CHECKING:
+    from mcbo._model import Model
 
 __all__ = ["Context", "Data", "NAMES", "Strategy"]
 
@@ -58,6 +64,7 @@ class Data:
 class Context:
     """Everything a strategy may look at."""
 
+    #: The problem. An action that the user has fixed for this trial has a range of one value.
     problem: Problem
     data: Data
     #: Trials that are under way: they should not be proposed again.
@@ -66,6 +73,22 @@ class Context:
     failed: Sequence[Intervention]
     #: Random numbers that depend on the study's seed and the trial alone.
     rng: np.random.Generator
+    #: What is known of the contexts.
+    given: Mapping[str, Value] = field(default_factory=dict)
+    _fit: _mcbo.Fit | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model that MCBO would go by, fitted when it is first looked at.
+
+        Trials under way are taken to come out as it predicts. It has ``predict``, ``forecast``, ``sample``,
+        ``expected_reward`` and ``nodes``.
+        """
+        from mcbo._model import Model
+
+        if self._fit is None:
+            raise DataError("this context has no model; hint: a study makes contexts that have one")
+        return Model(self._fit.model(), self.problem)
 
 
 @runtime_checkable
@@ -89,6 +112,8 @@ def _suggest(
     pending: list[tuple[dict[str, Any], dict[str, Any]]],
     failed: list[tuple[dict[str, Any], dict[str, Any]]],
     seed: int,
+    fit: _mcbo.Fit,
+    given: Mapping[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Asks a strategy; called by the library."""
     seen = Problem._of(problem)
@@ -98,6 +123,16 @@ def _suggest(
         pending=[Intervention(*one) for one in pending],
         failed=[Intervention(*one) for one in failed],
         rng=np.random.default_rng(seed),
+        given=frozen(given),
+        _fit=fit,
     )
-    actions, values = parts(strategy.suggest(context), list(seen.actions))
+    chosen = strategy.suggest(context)
+    if chosen is None:
+        raise StrategyError(
+            f"strategy {strategy.name!r} proposes nothing; hint: return an intervention; {{}} is to do nothing and look"
+        )
+    try:
+        actions, values = parts(chosen, list(seen.actions))
+    except DataError as error:
+        raise StrategyError(f"strategy {strategy.name!r} proposes what cannot be read: {error}") from error
     return dict(actions), dict(values)

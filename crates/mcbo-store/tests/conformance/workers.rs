@@ -1,14 +1,15 @@
 //! Several workers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use mcbo_core::StudyError;
-use mcbo_store::{LEASE, Outcome, Store, StoreError};
+use mcbo_core::{Mcbo, Strategy, StrategyOptions, StudyError};
+use mcbo_store::{Deed, LEASE, Library, MemoryStudy, Options, Outcome, Store, StoreError};
+use serde_json::json;
 
-use crate::common::{create, round, world};
+use crate::common::{PROBLEM, create, round, world};
 
 pub fn two_workers(url: &str) {
     let (here, there) = (Store::open(url).unwrap(), Store::open(url).unwrap());
@@ -65,6 +66,127 @@ pub fn leases(url: &str) {
     // Unless said otherwise it is a day.
     let other = store.open_study("s").unwrap().ask("d", 2).unwrap().remove(1);
     assert_eq!(other.record.lease_until, Some(9_000_000 + LEASE.as_millis() as i64));
+}
+
+/// A worker that shows a sign of life keeps its trial; one that shows none loses it, and that is counted.
+pub fn signs_of_life(url: &str) {
+    let time = Arc::new(AtomicI64::new(0));
+    let clock = time.clone();
+    let store = Store::open(url).unwrap().with_clock(move || clock.load(Ordering::SeqCst));
+    create(&store, "s", "random", 3);
+    let mut study = store.open_study("s").unwrap().with_lease(Duration::from_secs(60));
+    study.ask("a", 1).unwrap();
+    study.ask("b", 1).unwrap();
+    for beat in 1..=5 {
+        time.store(beat * 50_000, Ordering::SeqCst);
+        assert_eq!(study.keep("a", &[1, 2, 9]).unwrap(), [1], "the others are not a's");
+    }
+    let taken = study.ask("c", 1).unwrap().remove(0);
+    assert_eq!((taken.trial.number, taken.record.lost), (2, 1), "b has shown none");
+    assert_eq!(study.keep("b", &[2]).unwrap(), [0; 0]);
+    assert_eq!(study.ask("d", 1).unwrap().remove(0).trial.number, 3, "a still has the first");
+    assert_eq!(study.trial(1).unwrap().record.lost, 0);
+    study.tell(1, &[("light", vec![1.0])], Some("a")).unwrap();
+    assert_eq!(study.keep("a", &[1]).unwrap(), [0; 0], "it is not under way any more");
+    let told = study.history().unwrap();
+    assert_eq!(told.iter().filter(|one| matches!(one.what, Deed::Kept { trial: 1 })).count(), 5);
+    assert_eq!(told.iter().filter(|one| matches!(one.what, Deed::Retried { trial: 2 })).count(), 1);
+    let mut again = Store::open(url).unwrap().open_study("s").unwrap();
+    assert_eq!(again.trials().unwrap(), study.trials().unwrap());
+}
+
+/// What is given back goes to the next who asks, at once.
+pub fn releases(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "random", 3);
+    let given = study.ask("a", 2).unwrap();
+    assert_eq!(study.release(&[1, 2], Some("b"), "", false).unwrap(), [0; 0], "they are not b's");
+    assert_eq!(study.release(&[1], Some("a"), "", false).unwrap(), [1]);
+    assert_eq!(study.release(&[2], None, "the node died", true).unwrap(), [2]);
+    assert_eq!(study.release(&[1, 2], None, "", true).unwrap(), [0; 0], "nobody has them");
+    let next = study.ask("b", 2).unwrap();
+    assert_eq!(next.iter().map(|one| &one.trial).collect::<Vec<_>>(), [&given[0].trial, &given[1].trial]);
+    assert_eq!(next.iter().map(|one| one.record.lost).collect::<Vec<_>>(), [0, 1]);
+    study.fail(1, "").unwrap();
+    let error = study.release(&[2, 1], None, "", false).unwrap_err();
+    assert!(matches!(error, StoreError::Study(StudyError::NotPending { number: 1, .. })), "{error}");
+    assert_eq!(study.trial(2).unwrap().record.worker.as_deref(), Some("b"), "all of them, or none");
+    assert!(study.release(&[7], None, "", false).is_err());
+    let told = study.history().unwrap();
+    let reasons: Vec<&str> = told
+        .iter()
+        .filter_map(|one| match &one.what {
+            Deed::Released { reason, .. } => Some(reason.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(reasons, ["", "the node died"]);
+    let mut again = Store::open(url).unwrap().open_study("s").unwrap();
+    assert_eq!(again.trials().unwrap(), study.trials().unwrap());
+}
+
+/// What users write beside trials and studies, and the same study in memory again from what happened to it.
+pub fn notes(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "mcbo", 3);
+    let note = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
+    study.write_beside(None, &note("machine", json!({ "name": "bench 3", "rooms": [1, 2] }))).unwrap();
+    for _ in 0..4 {
+        round(&mut study, "w");
+    }
+    study.write_beside(Some(2), &note("seed", json!(0.1))).unwrap();
+    study.write_beside(Some(2), &note("seed", json!(0.3))).unwrap();
+    let before = study.version().unwrap();
+    study.write_beside(Some(2), &note("seed", json!(0.3))).unwrap();
+    assert_eq!(study.version().unwrap(), before, "nothing new");
+    assert!(study.write_beside(Some(9), &note("seed", json!(1))).is_err());
+    study.ask("w", 1).unwrap();
+    let mut again = Store::open(url).unwrap().open_study("s").unwrap();
+    assert_eq!(again.trials().unwrap(), study.trials().unwrap());
+    assert_eq!(again.trial(2).unwrap().record.attributes["seed"], json!(0.3));
+    assert_eq!(again.attributes().unwrap()["machine"]["rooms"], json!([1, 2]));
+
+    let mut memory = MemoryStudy::of_entries(&study.events().unwrap(), &Library).unwrap();
+    assert_eq!(memory.entries().unwrap().unwrap(), study.events().unwrap());
+    assert_eq!(memory.trials(), study.trials().unwrap());
+    assert_eq!(memory.attributes(), &study.attributes().unwrap());
+    let next = |trial: &mcbo_store::StoredTrial| trial.trial.clone();
+    assert_eq!(next(&memory.ask("x", 1).unwrap()[0]), next(&study.ask("x", 1).unwrap()[0]));
+    let begun = MemoryStudy::create(PROBLEM, &Options::default(), &Library).unwrap();
+    assert_eq!(begun.entries().unwrap().unwrap().len(), 1);
+    assert!(MemoryStudy::of_entries(&[], &Library).is_err());
+}
+
+/// Reading and telling need no strategy; only asking does.
+pub fn strategies_that_are_missing(url: &str) {
+    let own = |options: &StrategyOptions| -> Result<Arc<dyn Strategy>, String> {
+        match options.strategy.as_str() {
+            "own" => Ok(Arc::new(Mcbo::default())),
+            _ => Err("unknown".into()),
+        }
+    };
+    let store = Store::open(url).unwrap().with_strategies(own);
+    let mut study = create(&store, "s", "own", 3);
+    round(&mut study, "w");
+    for _ in 0..4 {
+        round(&mut study, "w");
+    }
+    study.ask("w", 1).unwrap();
+    let mut reader = Store::open(url).unwrap().open_study("s").unwrap();
+    assert_eq!(reader.trials().unwrap(), study.trials().unwrap());
+    assert_eq!(reader.status().unwrap(), study.status().unwrap());
+    assert!(reader.history().is_ok());
+    reader.tell(6, &[("light", vec![1.0])], None).unwrap();
+    let error = reader.ask("x", 1).unwrap_err().to_string();
+    assert!(error.contains("\"own\"") && error.contains("hint"), "{error}");
+    assert!(matches!(
+        store.create(
+            "t",
+            PROBLEM,
+            &Options { strategy: StrategyOptions::named("other"), ..Options::default() }
+        ),
+        Err(StoreError::Strategy { .. })
+    ));
 }
 
 pub fn enqueued(url: &str) {

@@ -29,11 +29,12 @@ enum Column {
     Skipped,
 }
 
-/// Reads a table; the mistakes of single rows are part of the answer.
+/// Reads a table; the mistakes of single rows are part of the answer. Actions without a value are such a mistake unless they are
+/// said to be `neutral`.
 ///
 /// # Errors
 /// What is wrong, with a hint, if its first line does not name columns of the problem.
-pub fn read(problem: &Problem, text: &str) -> Result<Rows, (String, String)> {
+pub fn read(problem: &Problem, text: &str, neutral: bool) -> Result<Rows, (String, String)> {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let delimiter = [b',', b';', b'\t']
         .into_iter()
@@ -67,7 +68,7 @@ pub fn read(problem: &Problem, text: &str) -> Result<Rows, (String, String)> {
             rows.bad.push((line, text));
             continue;
         }
-        match row(problem, &columns, &record) {
+        match row(problem, &columns, &record, neutral) {
             Ok(Some(row)) => rows.rows.push((line, row)),
             Ok(None) => rows.skipped += 1,
             Err(fault) => rows.bad.push((line, fault)),
@@ -121,10 +122,20 @@ fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>,
 }
 
 /// One row; none for a trial that is not complete.
-fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Result<Option<Row>, String> {
+fn row(
+    problem: &Problem,
+    columns: &[Column],
+    record: &csv::StringRecord,
+    neutral: bool,
+) -> Result<Option<Row>, String> {
+    let mut unknown = None;
     let mut targets: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     let mut row = Row::default();
     for (column, cell) in columns.iter().zip(record) {
+        if let (Column::Action(_), true, false) = (column, cell.is_empty(), neutral) {
+            // Rows of trials that are not complete are left out before that matters.
+            unknown.get_or_insert(*column);
+        }
         if cell.is_empty() || *column == Column::Skipped {
             continue;
         }
@@ -163,6 +174,12 @@ fn row(problem: &Problem, columns: &[Column], record: &csv::StringRecord) -> Res
             }
             Column::State | Column::Skipped => {}
         }
+    }
+    if let Some(column) = unknown {
+        return Err(format!(
+            "{} has no value, and what is not known is not neutral; hint: say what was done, or `--missing neutral`",
+            name(problem, column)
+        ));
     }
     // A node that is set is set as a whole.
     for ((node, _), value) in targets {

@@ -191,7 +191,7 @@ fn pass_on(
 }
 
 impl Exec {
-    /// The values of nodes that a program answers with, and what it said on stderr.
+    /// The values of nodes that a program answers with.
     fn ask(&self, program: &str, input: &serde_json::Value) -> Result<Vec<Option<f64>>, MeasureError> {
         let output = self.call(program, format!("{input}\n"))?;
         let failed = |what: String, hint: &str| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use mcbo_core::{Preset, StrategyName};
-use mcbo_store::{Options, Store, StoredStudy};
+use mcbo_store::{Options, Store, StoreError, StoredStudy};
 
 use crate::cli::{Chooser, Storage, Width, Worker};
 use crate::failure::BadInput;
@@ -43,7 +43,7 @@ fn default_file() -> Result<PathBuf> {
 }
 
 /// The address of a file: what means something in an address is escaped.
-fn url_of(file: &Path) -> String {
+pub fn url_of(file: &Path) -> String {
     let path = file.display().to_string().replace('%', "%25").replace('?', "%3F").replace('#', "%23");
     format!("sqlite://{path}")
 }
@@ -62,15 +62,14 @@ pub fn open(storage: &Storage) -> Result<Store> {
 /// If it cannot be opened or there is none.
 pub fn existing(storage: &Storage) -> Result<Store> {
     let url = address(storage)?;
-    let file = url.strip_prefix("sqlite://").filter(|rest| !rest.contains(['?', '%']));
-    if file.is_some_and(|file| !Path::new(file).exists()) {
-        return Err(BadInput::new(
+    Store::open_existing(&url).map_err(|error| match error {
+        StoreError::NoStore { url } => BadInput::new(
             format!("there are no studies at {url}"),
             "check --storage and MCBO_STORAGE; `mcbo new NAME --problem FILE` begins the first study",
         )
-        .into());
-    }
-    Ok(Store::open(&url)?)
+        .into(),
+        error => error.into(),
+    })
 }
 
 /// Opens a study of the store that is asked for.

@@ -10,11 +10,13 @@ use crate::strategies::Strategies;
 pub(crate) struct Fold {
     pub created: Created,
     pub ledger: Ledger,
+    /// The checksum of the last of them.
+    pub tip: String,
 }
 
 impl Fold {
     /// The state after the first event.
-    pub fn start(at: i64, event: Event, strategies: &dyn Strategies) -> Result<Self, String> {
+    pub fn start(at: i64, event: Event, tip: String, strategies: &dyn Strategies) -> Result<Self, String> {
         let Event::Created(created) = event else {
             return Err(format!("the log starts with {:?} instead of \"created\"", event.kind()));
         };
@@ -27,7 +29,7 @@ impl Fold {
             .initial(created.initial)
             .advisor(strategies.advisor(&created.strategy)?);
         let ledger = Ledger::new(study, Some(created.problem.clone()), at);
-        Ok(Self { created, ledger })
+        Ok(Self { created, ledger, tip })
     }
 
     /// The state after one more event.

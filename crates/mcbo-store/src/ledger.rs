@@ -217,6 +217,13 @@ impl Ledger {
         self.study.trials().iter().filter(|trial| trial.state == state).count()
     }
 
+    /// Trials in all, pending, complete and failed: what the list of studies shows.
+    pub fn counts(&self) -> [i64; 4] {
+        let count = |state| self.count(state) as i64;
+        let (pending, complete) = (count(TrialState::Pending), count(TrialState::Complete));
+        [self.records.len() as i64, pending, complete, count(TrialState::Failed)]
+    }
+
     /// The trials of a state with their records.
     pub fn in_state(&self, state: TrialState) -> impl Iterator<Item = (&Trial, &Record)> {
         self.study.trials().iter().zip(&self.records).filter(move |(trial, _)| trial.state == state)

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use mcbo_core::{Given, Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
 
-use crate::database::{Transaction, Value};
+use crate::database::Transaction;
+use crate::digest::StudyLine;
 use crate::event::{Event, Row, program};
 use crate::fold::Fold;
 use crate::history::{Happening, Teller};
 use crate::ledger::{Duplicates, LEASE, Ledger, checked};
+use crate::schema;
 use crate::store::Shared;
 use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial};
 use crate::{RowError, StoreError};
@@ -230,7 +232,7 @@ impl StoredStudy {
     /// If the database cannot be read.
     pub fn status(&mut self) -> Result<Status, StoreError> {
         let (name, made, now) = (self.name.clone(), self.created, (self.shared.clock)());
-        let Fold { created, ledger } = self.current()?;
+        let Fold { created, ledger, .. } = self.current()?;
         let partial = |trial: &&Trial| {
             trial.state != TrialState::Voided && trial.values.iter().flatten().any(Option::is_none)
         };
@@ -256,11 +258,14 @@ impl StoredStudy {
     /// The whole log, oldest event first.
     ///
     /// # Errors
-    /// If the database cannot be read.
+    /// If the database cannot be read, or is damaged.
     pub fn events(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut transaction = self.shared.database.read()?;
-        self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
-        self.read_events(&mut transaction, 0)
+        let mut entries = Vec::new();
+        self.each_event(|entry| {
+            entries.push(entry);
+            Ok(())
+        })?;
+        Ok(entries)
     }
 
     /// Who did what and when, oldest first: the log as a story.
@@ -279,17 +284,16 @@ impl StoredStudy {
         self.events()?.into_iter().map(tell).collect()
     }
 
-    /// Refuses to go on with a study that was deleted; `sql` looks for when the study of a number was made.
+    /// The line of the study in the list; nobody else writes to it until the transaction ends, if it is `locked`. Refuses to go on
+    /// with a study that was deleted.
     pub(crate) fn check_there(
         &self,
         transaction: &mut Transaction<'_>,
-        sql: &'static str,
-    ) -> Result<(), StoreError> {
-        let rows = transaction.rows(sql, &[Value::Int(self.id)])?;
-        let created = rows.first().map(|row| transaction.get::<i64>(row, 0)).transpose()?;
-        match created == Some(self.created) {
-            true => Ok(()),
-            false => Err(StoreError::Deleted { name: self.name.clone() }),
+        locked: bool,
+    ) -> Result<StudyLine, StoreError> {
+        match schema::line(transaction, self.id, locked)? {
+            Some(line) if line.created == self.created => Ok(line),
+            _ => Err(transaction.database.suspect(StoreError::Deleted { name: self.name.clone() })),
         }
     }
 
@@ -348,8 +352,8 @@ impl StoredStudy {
         let shared = self.shared.clone();
         let mut fold = self.fold.take();
         let mut transaction = shared.database.read()?;
-        self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
-        self.catch_up(&mut transaction, &mut fold)?;
+        let line = self.check_there(&mut transaction, false)?;
+        self.catch_up(&mut transaction, &mut fold, &line)?;
         drop(transaction);
         match fold {
             Some(fold) => Ok(self.fold.insert(fold)),

@@ -65,6 +65,8 @@ pub struct Entry {
     pub kind: String,
     /// Its content, JSON.
     pub payload: String,
+    /// Its checksum, which goes on from that of the event before it; empty in a store of an older program that cannot be written.
+    pub digest: String,
 }
 
 /// A suggestion computed once more.

@@ -322,6 +322,15 @@ impl Study {
     /// # Errors
     /// If no model can be fitted to the data, or the strategy cannot use what is known.
     pub fn ask_given(&mut self, given: &Given) -> Result<&Trial, StudyError> {
+        let proposal = self.propose(given)?;
+        Ok(self.put_under_way(proposal))
+    }
+
+    /// What [`Self::ask_given`] would put under way; [`Self::resume`] does that later, here or in a copy.
+    ///
+    /// # Errors
+    /// As [`Self::ask_given`].
+    pub fn propose(&self, given: &Given) -> Result<Proposal, StudyError> {
         let number = self.trials.len() + 1;
         let pending = self.under_way();
         let failed: Vec<Intervention> = self
@@ -361,7 +370,7 @@ impl Study {
             proposal
         };
         proposal.suggestion.given.clone_from(given);
-        Ok(self.put_under_way(proposal))
+        Ok(proposal)
     }
 
     /// Puts a trial of the caller's own choice under way.

@@ -111,8 +111,20 @@ pub(crate) struct Asked {
     pub lease_until: i64,
     pub took_seconds: f64,
     pub program: String,
+    /// The place in the log that it was computed from, where that is not the event before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<From>,
     #[serde(rename = "suggestion")]
     pub proposal: Proposal,
+}
+
+/// What a suggestion knew that was computed while others wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct From {
+    /// The last event.
+    pub seq: i64,
+    /// How many of the proposals directly before its own, which were computed with it.
+    pub known: usize,
 }
 
 /// A pending trial was handed to another worker, or to the same one again.
@@ -208,6 +220,12 @@ impl Event {
             Self::Failed(_) => "failed",
             Self::Added(_) => "added",
         }
+    }
+
+    /// Whether a suggestion that was computed without it must be computed again: another one is under way that could be the same, or
+    /// the problem or the numbers of trials are others. Measurements that came meanwhile are for the next one.
+    pub fn moves_suggestions(&self) -> bool {
+        matches!(self, Self::Asked(_) | Self::Restored(_) | Self::ProblemChanged(_) | Self::Added(_))
     }
 
     /// Its content as JSON.

@@ -36,10 +36,11 @@ impl Fold {
     pub fn apply(&mut self, at: i64, event: Event) -> Result<(), String> {
         let text = |error: StudyError| error.to_string();
         let ledger = &mut self.ledger;
+        let moves = event.moves_suggestions();
         match event {
             Event::Created(_) => return Err("a study is created once".into()),
             Event::Asked(event) => {
-                let Asked { trial, worker, lease_until, took_seconds, program, proposal } = *event;
+                let Asked { trial, worker, lease_until, took_seconds, program, proposal, .. } = *event;
                 let number = ledger.study.resume(proposal).map_err(text)?.number;
                 if number != trial {
                     return Err(format!("trial {trial} comes where trial {number} should"));
@@ -71,7 +72,7 @@ impl Fold {
                 ledger.change_problem(&event.problem).map_err(|error| error.to_string())?;
             }
         }
-        ledger.advance(at);
+        ledger.advance(at, moves);
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use mcbo_core::{
 };
 
 use crate::event::{
-    Added, Asked, Corrected, Event, Failed, ProblemChanged, Retried, Row, Told, Voided, program,
+    Added, Asked, Corrected, Event, Failed, From, ProblemChanged, Retried, Row, Told, Voided, program,
 };
 use crate::view::StoredTrial;
 use crate::{RowError, StoreError};
@@ -75,6 +75,8 @@ pub(crate) struct Ledger {
     pub problem: Option<String>,
     /// How many events have made it.
     pub seq: i64,
+    /// The last of them that suggestions must know of.
+    pub moved: i64,
     /// When the last of them was, in milliseconds since 1970 (UTC).
     pub changed: i64,
 }
@@ -82,13 +84,16 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// The ledger of a study that was just made.
     pub fn new(study: Study, problem: Option<String>, at: i64) -> Self {
-        Self { study, records: Vec::new(), problem, seq: 1, changed: at }
+        Self { study, records: Vec::new(), problem, seq: 1, moved: 1, changed: at }
     }
 
     /// Counts an event whose effect is there already.
-    pub fn advance(&mut self, at: i64) {
+    pub fn advance(&mut self, at: i64, moves_suggestions: bool) {
         self.seq += 1;
         self.changed = at;
+        if moves_suggestions {
+            self.moved = self.seq;
+        }
     }
 
     /// The trial that was put under way last, as it is written: with what it left to remember.
@@ -229,6 +234,38 @@ impl Ledger {
         self.study.trials().iter().zip(&self.records).filter(move |(trial, _)| trial.state == state)
     }
 
+    /// The trials that a worker who asks for `count` gets without a new one, and whether their lease is over.
+    pub fn known(&self, worker: &str, count: usize, given: &Given, at: i64) -> Vec<(usize, bool)> {
+        let fits = |(trial, _): &(&Trial, &Record)| {
+            let suggestion = &trial.suggestion;
+            given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued
+        };
+        let (own, others): (Vec<_>, Vec<_>) = self
+            .in_state(TrialState::Pending)
+            .filter(fits)
+            .map(|(trial, record)| {
+                (trial.number, record.worker.as_deref() == Some(worker), record.is_over(at))
+            })
+            .partition(|&(_, own, _)| own);
+        let free = others.into_iter().filter(|&(_, _, over)| over);
+        own.into_iter().chain(free).take(count).map(|(number, _, over)| (number, over)).collect()
+    }
+
+    /// Computes so many new suggestions, each as if those before it were under way. The ledger stays as it is.
+    pub fn compute(&self, count: usize, given: &Given) -> Result<Computed, StudyError> {
+        let mut computed = Computed { seq: self.seq, proposals: Vec::new() };
+        let mut study = (count > 1).then(|| self.study.clone());
+        for _ in 0..count {
+            let start = Instant::now();
+            let proposal = study.as_ref().unwrap_or(&self.study).propose(given)?;
+            if let Some(study) = &mut study {
+                study.resume(proposal.clone())?;
+            }
+            computed.proposals.push((proposal, start.elapsed().as_secs_f64()));
+        }
+        Ok(computed)
+    }
+
     /// A trial with everything that is known of it.
     pub fn trial(&self, number: usize) -> StoredTrial {
         let (trial, record) = (self.study.trials()[number - 1].clone(), self.records[number - 1].clone());
@@ -259,6 +296,14 @@ impl Ledger {
     }
 }
 
+/// Suggestions that were computed from a ledger.
+pub(crate) struct Computed {
+    /// The place in the log that they were computed from.
+    pub seq: i64,
+    /// Each with the seconds it took.
+    pub proposals: Vec<(Proposal, f64)>,
+}
+
 /// A change under way: the ledger with it, and the events that made it. What is refused leaves the ledger as it was.
 pub(crate) struct Change<'a> {
     pub ledger: &'a mut Ledger,
@@ -279,48 +324,46 @@ impl<'a> Change<'a> {
 
     /// Notes an event whose effect is in the ledger.
     fn note(&mut self, event: Event) {
-        self.ledger.advance(self.at);
+        self.ledger.advance(self.at, event.moves_suggestions());
         self.events.push(event);
     }
 
     /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones. Where something
-    /// is given, trials count that were chosen for just that, or by hand.
-    pub fn ask(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<StoredTrial>, StoreError> {
-        let at = self.at;
-        let fits = |(trial, _): &(&Trial, &Record)| {
-            let suggestion = &trial.suggestion;
-            given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued
+    /// is given, trials count that were chosen for just that, or by hand. New ones are those that were `computed`, if that are as many
+    /// as are needed.
+    pub fn ask(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+        computed: Option<Computed>,
+    ) -> Result<Vec<StoredTrial>, StoreError> {
+        let known = self.ledger.known(worker, count, given, self.at);
+        let wanted = count - known.len();
+        let computed = match computed {
+            Some(computed) if computed.proposals.len() == wanted => computed,
+            _ => self.ledger.compute(wanted, given)?,
         };
-        let (own, others): (Vec<_>, Vec<_>) = self
-            .ledger
-            .in_state(TrialState::Pending)
-            .filter(fits)
-            .map(|(trial, record)| {
-                (trial.number, record.worker.as_deref() == Some(worker), record.is_over(at))
-            })
-            .partition(|&(_, own, _)| own);
-        let free = others.into_iter().filter(|&(_, _, over)| over);
-        let known: Vec<(usize, bool, bool)> = own.into_iter().chain(free).take(count).collect();
-        let new = self.propose(worker, count - known.len(), given)?;
-        for &(trial, _, over) in &known {
+        let new = self.put_under_way(worker, computed)?;
+        for &(trial, over) in &known {
             if over {
                 let event = Retried { trial, worker: worker.to_owned(), lease_until: self.lease_until };
                 self.ledger.hand_over(&event)?;
                 self.note(Event::Retried(event));
             }
         }
-        let numbers = known.into_iter().map(|(number, _, _)| number).chain(new);
+        let numbers = known.into_iter().map(|(number, _)| number).chain(new);
         Ok(numbers.map(|number| self.ledger.trial(number)).collect())
     }
 
-    /// Makes so many new trials, all of them or none.
-    fn propose(&mut self, worker: &str, count: usize, given: &Given) -> Result<Vec<usize>, StoreError> {
+    /// Makes new trials of what was computed, all of it or nothing.
+    fn put_under_way(&mut self, worker: &str, computed: Computed) -> Result<Vec<usize>, StoreError> {
         // A single one that is refused leaves nothing behind.
-        let before = (count > 1).then(|| self.ledger.clone());
+        let before = (computed.proposals.len() > 1).then(|| self.ledger.clone());
+        let (seq, late) = (computed.seq, computed.seq != self.ledger.seq);
         let mut numbers = Vec::new();
-        for _ in 0..count {
-            let start = Instant::now();
-            let number = match self.ledger.study.ask_given(given) {
+        for (known, (proposal, took)) in computed.proposals.into_iter().enumerate() {
+            let number = match self.ledger.study.resume(proposal) {
                 Ok(trial) => trial.number,
                 Err(error) => {
                     before.into_iter().for_each(|before| *self.ledger = before);
@@ -328,17 +371,23 @@ impl<'a> Change<'a> {
                 }
             };
             numbers.push(number);
-            let took = start.elapsed().as_secs_f64();
-            self.hand_out(number, worker, self.lease_until, took);
+            self.hand_out(number, worker, self.lease_until, took, late.then_some(From { seq, known }));
         }
         Ok(numbers)
     }
 
-    fn hand_out(&mut self, trial: usize, worker: &str, lease_until: i64, took_seconds: f64) {
+    fn hand_out(
+        &mut self,
+        trial: usize,
+        worker: &str,
+        lease_until: i64,
+        took_seconds: f64,
+        from: Option<From>,
+    ) {
         let proposal = self.ledger.last_proposal();
         self.ledger.hand_out(worker.to_owned(), lease_until, took_seconds, program(), self.at);
         let worker = worker.to_owned();
-        let event = Asked { trial, worker, lease_until, took_seconds, program: program(), proposal };
+        let event = Asked { trial, worker, lease_until, took_seconds, program: program(), from, proposal };
         self.note(Event::Asked(Box::new(event)));
     }
 
@@ -350,7 +399,7 @@ impl<'a> Change<'a> {
     ) -> Result<StoredTrial, StoreError> {
         let lease_until = worker.map_or(self.at, |_| self.lease_until);
         let number = self.ledger.study.enqueue(intervention)?.number;
-        self.hand_out(number, worker.unwrap_or(QUEUE), lease_until, 0.0);
+        self.hand_out(number, worker.unwrap_or(QUEUE), lease_until, 0.0, None);
         Ok(self.ledger.trial(number))
     }
 

@@ -67,7 +67,7 @@ impl MemoryStudy {
         count: usize,
         given: &Given,
     ) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count, given))
+        self.change(|change| change.ask(worker, count, given, None))
     }
 
     /// As [`StoredStudy::enqueue`](crate::StoredStudy::enqueue).

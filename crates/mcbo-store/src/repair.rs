@@ -271,6 +271,7 @@ impl Replay {
                     lease_until: at,
                     took_seconds: 0.0,
                     program: program(),
+                    from: None,
                     proposal: Proposal { suggestion, memory: fold.ledger.study.memory().clone() },
                 };
                 let reason = "what it was is lost".to_owned();

@@ -10,11 +10,14 @@ use crate::digest::StudyLine;
 use crate::event::{Event, Row, program};
 use crate::fold::Fold;
 use crate::history::{Happening, Teller};
-use crate::ledger::{Duplicates, LEASE, Ledger, checked};
+use crate::ledger::{Change, Duplicates, LEASE, Ledger, checked};
 use crate::schema;
 use crate::store::Shared;
 use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial};
 use crate::{RowError, StoreError};
+
+/// How often a suggestion is computed while others may write, before the study is locked for it.
+const ATTEMPTS: usize = 2;
 
 /// A study in a store. Every call sees what others have written in the meantime; every call that writes is one
 /// transaction, and done when it returns.
@@ -59,8 +62,9 @@ impl StoredStudy {
 
     /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones.
     ///
-    /// So asking again, after a crash for example, gives the same trials and not others. The suggestion is computed
-    /// while the study is locked: other writers wait for it, readers do not.
+    /// So asking again, after a crash for example, gives the same trials and not others. The suggestion is computed from the log
+    /// as it is then, while others may write. If another one was put under way meanwhile, it is computed again, so that it
+    /// takes that into account, the third time with the study locked; the log says from which of its places it was computed.
     ///
     /// # Errors
     /// If no model can be fitted, or the database cannot be written.
@@ -79,7 +83,24 @@ impl StoredStudy {
         count: usize,
         given: &Given,
     ) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count, given))
+        for _ in 0..ATTEMPTS {
+            let now = (self.shared.clock)();
+            let ledger = self.ledger()?;
+            let wanted = count - ledger.known(worker, count, given, now).len();
+            if wanted == 0 {
+                break;
+            }
+            let mut computed = Some(ledger.compute(wanted, given)?);
+            let seq = ledger.seq;
+            let put = |change: &mut Change<'_>| match change.ledger.moved > seq {
+                true => Ok(None),
+                false => change.ask(worker, count, given, computed.take()).map(Some),
+            };
+            if let Some(trials) = self.change(put)? {
+                return Ok(trials);
+            }
+        }
+        self.change(|change| change.ask(worker, count, given, None))
     }
 
     /// Puts a trial of the caller's own choice under way. Without a worker nobody has it, and the next who asks gets it.
@@ -312,20 +333,27 @@ impl StoredStudy {
             return Err(StoreError::NotProposed { number: trial });
         }
         let entries = self.events()?;
-        let (mut fold, mut found) = (None, None);
-        for entry in entries {
-            if entry.seq == record.seq {
-                found = Some(entry);
-                break;
-            }
+        let place = entries.iter().position(|entry| entry.seq == record.seq);
+        let Some(place) = place else { return Err(self.bad_event(record.seq, "it is gone".into())) };
+        let asked = |entry: &Entry| match Event::read(&entry.kind, &entry.payload) {
+            Ok(Event::Asked(event)) => Ok(event),
+            _ => Err(self.bad_event(entry.seq, "it is no proposal".into())),
+        };
+        let entry = entries[place].clone();
+        let event = asked(&entry)?;
+        // What it knew: the log up to some place, and perhaps proposals that were computed with it.
+        let (last, known) = event.from.map_or((entry.seq - 1, 0), |from| (from.seq, from.known));
+        let with = entries[..place].iter().rev().take(known).map(asked).collect::<Result<Vec<_>, _>>()?;
+        let mut fold = None;
+        for entry in entries.into_iter().take_while(|entry| entry.seq <= last) {
             self.apply(&mut fold, entry)?;
         }
-        let (Some(mut fold), Some(entry)) = (fold, found) else {
-            return Err(self.bad_event(record.seq, "it is gone".into()));
+        let Some(mut fold) = fold else {
+            return Err(self.bad_event(record.seq, "nothing comes before it".into()));
         };
-        let Ok(Event::Asked(event)) = Event::read(&entry.kind, &entry.payload) else {
-            return Err(self.bad_event(entry.seq, "it is no proposal".into()));
-        };
+        for event in with.into_iter().rev() {
+            fold.ledger.study.resume(event.proposal)?;
+        }
         if event.proposal.suggestion.origin() == Origin::Enqueued {
             return Err(StoreError::NotProposed { number: trial });
         }

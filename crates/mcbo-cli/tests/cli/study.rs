@@ -401,3 +401,41 @@ fn what_cannot_be_computed_is_said() {
     assert_eq!(best["certificate"]["gap"], Value::Null);
     assert!(mcbo_in(at, &["status", "lab"]).with_code(0).stdout.contains("left to gain  nobody knows"));
 }
+
+/// A value that was changed behind the program's back is never shown as if nothing had happened.
+#[test]
+fn damaged_stores() {
+    let directory = lab();
+    let at = directory.path();
+    mcbo_in(at, &["ask", "lab"]).with_code(0);
+    let file = at.join("studies.sqlite");
+    let right = std::fs::read(&file).unwrap();
+    let text = br#""worker":""#;
+    let place = right.windows(text.len()).position(|window| window == text).unwrap();
+    let mut broken = right.clone();
+    broken[place + text.len()] ^= 1;
+    std::fs::write(&file, &broken).unwrap();
+    for call in [
+        &["status", "lab"][..],
+        &["ask", "lab"],
+        &["export", "lab"],
+        &["log", "lab"],
+        &["best", "lab"],
+        &["doctor"],
+    ] {
+        let done = mcbo_in(at, call).with_code(1);
+        let said = format!("{}{}", done.stdout, done.stderr);
+        assert!(
+            said.contains("is damaged") && said.contains("hint: `mcbo doctor --repair"),
+            "{call:?}: {said}"
+        );
+    }
+    let saved = mcbo_in(at, &["doctor", "--repair", "saved.sqlite"]).with_code(1);
+    assert!(saved.stdout.contains("lab: ") && saved.stdout.contains("event 2"), "{}", saved.stdout);
+    assert_eq!(std::fs::read(&file).unwrap(), broken, "the damaged file stays");
+    let url = format!("sqlite://{}", at.join("saved.sqlite").display());
+    mcbo_in(at, &["ask", "lab", "--storage", &url]).with_code(0);
+    std::fs::write(&file, "").unwrap();
+    let empty = mcbo_in(at, &["studies"]).with_code(1);
+    assert!(empty.stderr.contains("has nothing in it"), "{}", empty.stderr);
+}

@@ -7,6 +7,8 @@ mod describe;
 mod drawn;
 mod exit;
 mod failure;
+#[doc(hidden)]
+pub mod fuzz;
 mod interrupt;
 mod json;
 mod number;
@@ -25,6 +27,8 @@ use clap::Parser;
 
 use cli::{Cli, Command};
 use exit::ExitCode;
+
+pub use store::secret as secret_storage;
 
 /// Runs a command line, the program's name first, and says with which code to end.
 pub fn run<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> u8 {

@@ -1,5 +1,6 @@
 //! Where studies are kept, and the strategies they may have.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -136,5 +137,45 @@ impl Worker {
     pub fn lease(&self) -> Duration {
         // A century is as good as for ever, and stays inside what clocks can hold.
         Duration::from_secs_f64((self.lease * 3600.0).min(100.0 * 366.0 * 86_400.0))
+    }
+}
+
+/// The address on a command line, if it has a password, and the command line without it.
+pub fn secret(arguments: &[OsString]) -> Option<(String, Vec<OsString>)> {
+    let (mut url, mut rest) = (None, Vec::new());
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            // What comes after is no option.
+            Some("--") => {
+                rest.push(argument.clone());
+                rest.extend(arguments.by_ref().cloned());
+            }
+            Some("--storage") => url = Some(arguments.next()?.to_str()?.to_owned()),
+            Some(text) if text.starts_with("--storage=") => {
+                url = text.split_once('=').map(|(_, url)| url.to_owned())
+            }
+            _ => rest.push(argument.clone()),
+        }
+    }
+    url.filter(|url| mcbo_store::without_password(url) != *url).map(|url| (url, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_leave_the_command_line() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let (url, rest) = secret(&words("status s --storage postgresql://u:p@h/d --json")).unwrap();
+        assert_eq!((url.as_str(), rest), ("postgresql://u:p@h/d", words("status s --json")));
+        let (url, rest) = secret(&words("status --storage=postgresql://h/d?password=p s")).unwrap();
+        assert_eq!((url.as_str(), rest), ("postgresql://h/d?password=p", words("status s")));
+        for harmless in
+            ["status s", "status s --storage postgresql://u@h/d", "run -- --storage postgresql://u:p@h/d"]
+        {
+            assert_eq!(secret(&words(harmless)), None, "{harmless}");
+        }
     }
 }

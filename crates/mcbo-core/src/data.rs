@@ -52,6 +52,16 @@ pub enum DataError {
         /// The number found.
         value: f64,
     },
+    /// A number that is larger than what the model can compute with.
+    #[error(
+        "{what} is {value}, more than the {LARGEST:e} that can be computed with; hint: give it in a larger unit, or mend the value"
+    )]
+    TooLarge {
+        /// The node or action.
+        what: String,
+        /// The number found.
+        value: f64,
+    },
     /// A number outside the range that the problem declares.
     #[error(
         "{what} is {value}, outside its range {low} to {high}; hint: mend the value or widen the range in the problem file"
@@ -544,6 +554,21 @@ pub(crate) fn outside<'a>(
     })
 }
 
+/// The largest number, with either sign, that is taken: products of a few of them are still numbers.
+pub const LARGEST: f64 = 1e60;
+
 fn check_finite(what: &str, value: f64) -> Result<(), DataError> {
     if value.is_finite() { Ok(()) } else { Err(DataError::NotFinite { what: what.to_owned(), value }) }
+}
+
+/// Refuses a number that is too large to compute with. For numbers that come in: what a study has already stays.
+///
+/// # Errors
+/// [`DataError::TooLarge`], or [`DataError::NotFinite`].
+pub fn check_size(what: &str, value: f64) -> Result<(), DataError> {
+    check_finite(what, value)?;
+    match value.abs() <= LARGEST {
+        true => Ok(()),
+        false => Err(DataError::TooLarge { what: what.to_owned(), value }),
+    }
 }

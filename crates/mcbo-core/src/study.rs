@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::{Data, DataError, Observation, check_intervention, keeps_limits};
+use crate::data::{Data, DataError, Observation, check_intervention, check_size, keeps_limits};
 use crate::strategy::{
     Certificate, Context, Criterion, Mcbo, Memory, Proposal, Recommendation, Strategy, SuggestError,
     Suggestion, design_point, not_given,
@@ -440,6 +440,9 @@ impl Study {
     /// # Errors
     /// As [`Self::tell`], and if a name is unknown.
     pub fn tell_named(&mut self, number: usize, values: &[(&str, Vec<f64>)]) -> Result<(), StudyError> {
+        for (name, values) in values {
+            values.iter().try_for_each(|&value| check_size(name, value))?;
+        }
         let values =
             values_by_name(&self.problem, values.iter().map(|(name, values)| (*name, values.as_slice())))?;
         self.tell(number, values)

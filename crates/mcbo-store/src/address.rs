@@ -97,8 +97,13 @@ impl Address {
     }
 }
 
-/// The address with `***` for passwords.
-pub(crate) fn without_password(url: &str) -> String {
+/// An address as users may be shown it: with `***` for passwords.
+///
+/// ```
+/// let shown = mcbo_store::without_password("postgresql://lab:secret@server/mcbo");
+/// assert_eq!(shown, "postgresql://lab:***@server/mcbo");
+/// ```
+pub fn without_password(url: &str) -> String {
     let mut shown = url.to_owned();
     for secret in secrets(url).into_iter().rev() {
         shown.replace_range(secret, "***");

@@ -75,6 +75,14 @@ impl Row {
         Ok(Observation { intervention, values: values_by_name(problem, named)? })
     }
 
+    /// All its numbers with what they are of.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = (&str, f64)> {
+        let vectors = self.targets.iter().chain(&self.values);
+        let vectors =
+            vectors.flat_map(|(name, values)| values.iter().map(move |value| (name.as_str(), *value)));
+        vectors.chain(self.actions.iter().map(|(name, value)| (name.as_str(), *value)))
+    }
+
     /// What is done, by names; nothing is measured.
     pub(crate) fn of_intervention(problem: &Problem, intervention: &Intervention) -> Self {
         let named =

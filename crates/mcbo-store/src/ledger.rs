@@ -1,12 +1,12 @@
 //! The ledger of a study: its trials, who has them until when, what was told of them. The rules are the same in memory and
 //! in a database; a database also keeps the events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use mcbo_core::{
     DataError, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError, Suggestion,
-    Trial, TrialState,
+    Trial, TrialState, check_size,
 };
 
 use crate::event::{
@@ -17,6 +17,9 @@ use crate::{RowError, StoreError};
 
 /// How long a trial belongs to the worker that asked for it, unless said otherwise.
 pub const LEASE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The most rows of one event.
+const MOST_IN_ONE: usize = 2000;
 
 /// The worker of enqueued trials that nobody has yet.
 const QUEUE: &str = "queue";
@@ -474,26 +477,29 @@ impl<'a> Change<'a> {
         if !faults.is_empty() {
             return Err(StoreError::Rows(faults));
         }
-        let there = self.ledger.study.data().observations();
         let is_known: Vec<bool> = match duplicates {
             Duplicates::Take => vec![false; good.len()],
             Duplicates::Skip | Duplicates::Refuse => {
-                good.iter().map(|row| there.iter().any(|old| repeats(row, old))).collect()
+                known_rows(&good, self.ledger.study.data().observations())
             }
         };
         if duplicates == Duplicates::Refuse && is_known.contains(&true) {
             let places = is_known.iter().enumerate().filter(|(_, known)| **known).map(|(place, _)| place);
             return Err(StoreError::KnownRows(places.collect()));
         }
-        let mut added = Vec::new();
+        let (mut added, mut count) = (Vec::new(), 0);
         for ((row, observation), known) in rows.iter().zip(good).zip(is_known) {
             if !known {
                 added.push(row.clone().explicit(&problem, &observation.intervention));
                 self.ledger.add(observation, self.at)?;
+                count += 1;
+            }
+            // No event is larger than what is read at once without care.
+            if added.len() == MOST_IN_ONE {
+                self.note(Event::Added(Added { rows: std::mem::take(&mut added), by: self.by.clone() }));
             }
         }
-        let count = added.len();
-        if count > 0 {
+        if !added.is_empty() {
             self.note(Event::Added(Added { rows: added, by: self.by.clone() }));
         }
         Ok(count)
@@ -519,6 +525,7 @@ fn borrowed(values: &BTreeMap<String, Vec<f64>>) -> Vec<(&str, &[f64])> {
 fn by_name(values: &[(&str, Vec<f64>)]) -> Result<BTreeMap<String, Vec<f64>>, StoreError> {
     let mut by_name = BTreeMap::new();
     for (name, given) in values {
+        given.iter().try_for_each(|&value| check_size(name, value)).map_err(StudyError::from)?;
         if by_name.insert((*name).to_owned(), given.clone()).is_some() {
             return Err(StoreError::Twice { name: (*name).to_owned() });
         }
@@ -529,11 +536,32 @@ fn by_name(values: &[(&str, Vec<f64>)]) -> Result<BTreeMap<String, Vec<f64>>, St
     }
 }
 
-/// Whether a row says nothing that an observation does not say.
-fn repeats(row: &Observation, old: &Observation) -> bool {
-    // The values of nodes that were set are filled in when a row is taken.
-    let mut values = row.values.iter().zip(&old.values);
-    old.intervention == row.intervention && values.all(|(new, old)| new.is_none() || new == old)
+/// Which rows say nothing that an observation does not say: the same was done, and what was measured is the same.
+fn known_rows(rows: &[Observation], there: &[Observation]) -> Vec<bool> {
+    // A row may have gaps: for each pattern of gaps the observations are looked at by the other values alone.
+    let gaps = |row: &Observation| row.values.iter().map(Option::is_some).collect::<Vec<bool>>();
+    let mut by_gaps: HashMap<Vec<bool>, HashSet<Vec<u64>>> = HashMap::new();
+    let key = |observation: &Observation, measured: &[bool]| {
+        // Both zeros are one number. Values that were set are filled in when a row is taken, so they are told by what was done.
+        let bits = |value: f64| (value + 0.0).to_bits();
+        let Intervention { targets, actions } = &observation.intervention;
+        let mut key: Vec<u64> = actions.iter().map(|value| bits(*value)).collect();
+        for (node, values) in targets {
+            key.push(*node as u64);
+            key.extend(values.iter().map(|value| bits(*value)));
+        }
+        key.push(u64::MAX);
+        let values = observation.values.iter().zip(measured).filter(|(_, measured)| **measured);
+        key.extend(values.map(|(value, _)| value.map_or(u64::MAX, bits)));
+        key
+    };
+    let is_known = |row: &Observation| {
+        let gaps = gaps(row);
+        let known =
+            by_gaps.entry(gaps.clone()).or_insert_with(|| there.iter().map(|old| key(old, &gaps)).collect());
+        known.contains(&key(row, &gaps))
+    };
+    rows.iter().map(is_known).collect()
 }
 
 /// Rows that fit the problem, and those that do not.
@@ -541,6 +569,7 @@ pub(crate) fn checked(problem: &Problem, rows: &[Row]) -> (Vec<Observation>, Vec
     let (mut good, mut faults) = (Vec::new(), Vec::new());
     for (index, row) in rows.iter().enumerate() {
         let checked = row.observation(problem).and_then(|observation| {
+            row.sizes().try_for_each(|(name, value)| check_size(name, value))?;
             mcbo_core::Data::new().push(problem, observation.clone())?;
             Ok(observation)
         });

@@ -55,6 +55,7 @@ mod strategies;
 mod study;
 mod view;
 
+pub use address::without_password;
 pub use error::{RowError, RowFault, StoreError};
 pub use event::Row;
 pub use history::{Deed, Happening};

@@ -50,6 +50,11 @@ impl StoredStudy {
         &self.name
     }
 
+    /// The address of its store, without its password.
+    pub fn address(&self) -> &str {
+        &self.shared.database.address.shown
+    }
+
     /// The same study where trials that are asked for from now on belong to their worker for another time than [`LEASE`].
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }

@@ -53,7 +53,7 @@ fn from_words(problem: &Problem, words: &[String]) -> Result<Named, BadInput> {
 }
 
 /// An object of node values; `null` is not measured.
-fn from_json(problem: &Problem, text: &str) -> Result<Named, BadInput> {
+pub fn from_json(problem: &Problem, text: &str) -> Result<Named, BadInput> {
     let hint = "write an object of node values, as in {\"taste\": 7.1, \"leaf\": [0.2, 1.4]}";
     let object = match serde_json::from_str::<Pairs>(text) {
         Ok(Pairs(object)) => object,

@@ -112,7 +112,7 @@ fn measurements_come_in_pieces_and_numbers_stay_exact() {
     let directory = lab();
     let at = directory.path();
     asked(at, &[]);
-    let odd = ["0.1", "5e-324", "1.7976931348623157e308", "-0.30000000000000004"];
+    let odd = ["0.1", "5e-324", "9.999999999999999e59", "-0.30000000000000004"];
     mcbo_in(at, &["tell", "lab", "1", &format!("x={}", odd[0])]).with_code(0);
     let status = mcbo_in(at, &["status", "lab", "--json"]).with_code(0).json().remove(0);
     let missing = &status["incomplete"][0]["missing"];

@@ -147,6 +147,22 @@ pub enum ProblemError {
         /// The number.
         value: f64,
     },
+    /// A number that is too large to compute with.
+    #[error("{what} is {value:e}, more than the {most:e} that can be computed with")]
+    TooLarge {
+        /// Whose number it is.
+        what: String,
+        /// The number.
+        value: f64,
+        /// The largest number that may stand there.
+        most: f64,
+    },
+    /// The problem's name has a line break or another control character.
+    #[error("the problem's name {name:?} has a line break or another control character")]
+    ControlInName {
+        /// The name.
+        name: String,
+    },
     /// A range whose ends are the wrong way round or equal.
     #[error("{what} goes from {lo} to {hi}")]
     BadRange {
@@ -466,6 +482,8 @@ impl ProblemError {
             }
             Self::RewardIsSettable { .. } => "what is optimised cannot be set; remove `do`".to_owned(),
             Self::NotFinite { .. } => "write a number that bounds what can happen".to_owned(),
+            Self::TooLarge { .. } => "give it in a larger unit".to_owned(),
+            Self::ControlInName { .. } => "give a name that fits in one line".to_owned(),
             Self::BadRange { lo, hi, .. } if lo > hi => format!("write [{hi}, {lo}], the smaller end first"),
             Self::BadRange { .. } => "the second end must be larger than the first".to_owned(),
             Self::BadDim { .. } => "leave `dim` out for a plain number".to_owned(),

@@ -116,7 +116,14 @@ impl Database {
     /// A transaction that writes. On SQLite there is one at a time; on PostgreSQL what is written must be locked first.
     pub fn write(&self) -> Result<Transaction<'_>, StoreError> {
         match self.address.backend {
-            Backend::Sqlite => self.begin("BEGIN IMMEDIATE"),
+            // Where there was no room for what writers need, the file was opened to be read.
+            Backend::Sqlite => self.begin("BEGIN IMMEDIATE").map_err(|error| match error {
+                StoreError::ReadOnly { .. } => match self.check_room() {
+                    Err(full @ StoreError::Full { .. }) => full,
+                    _ => error,
+                },
+                error => error,
+            }),
             Backend::Postgres => self.begin("BEGIN"),
         }
     }

@@ -124,11 +124,11 @@ impl Store {
     /// # Errors
     /// If it is not.
     pub fn check_writable(&self) -> Result<(), StoreError> {
+        self.shared.database.check_room()?;
         let mut transaction = self.shared.database.write()?;
         transaction.execute("UPDATE meta SET schema_version = schema_version", &[])?;
         // Dropped without a commit: nothing has happened.
-        drop(transaction);
-        self.shared.database.check_room()
+        Ok(())
     }
 
     /// Compares all that is there with its checksums, and looks at every page of a file.

@@ -278,7 +278,7 @@ fn run_file(folder: &Path) -> std::path::PathBuf {
 
 fn read_archive(folder: &Path, bytes: &[u8]) -> bool {
     std::fs::write(run_file(folder), bytes).unwrap();
-    mcbo_bench::Archive::at(folder).runs().is_ok()
+    mcbo_bench::Archive::at(folder.join("runs")).runs().is_ok()
 }
 
 /// Reads all of a store; what it says must be what was written.
@@ -294,10 +294,8 @@ fn read_store(url: &str, file: &Path, bytes: &[u8]) -> bool {
             let mut study = store.open_study(&summary.name)?;
             assert_eq!(summary.name, "s");
             for trial in study.trials()? {
-                assert!(
-                    trial.trial.values.iter().flatten().flatten().all(|value| *value == 0.1),
-                    "another value"
-                );
+                let reward = trial.trial.values.and_then(|values| values[3]);
+                assert!(reward.is_none_or(|value| value == 0.1), "another value");
             }
         }
         Ok(())

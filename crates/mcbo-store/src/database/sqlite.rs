@@ -78,12 +78,20 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
 
 /// A connection with the settings of ours.
 pub(crate) fn connect(address: &Address) -> Result<Connection, StoreError> {
+    // Looked at first: whoever fails to open the log of changes may leave an empty one.
+    let nobody_writes = std::fs::metadata(beside(&address.path, "-wal")).map_or(0, |log| log.len()) == 0;
     match set_up(address, Reading::Ordinary) {
         Ok(connection) => Ok(connection),
         Err(error) => {
-            // A folder that cannot be written: the files that readers share cannot be made there. Where none is, nobody writes.
-            let nobody_writes = std::fs::metadata(beside(&address.path, "-wal")).is_err();
-            let refused = matches!(error, StoreError::Unreachable { .. } | StoreError::ReadOnly { .. });
+            // A folder that cannot be written, or has no room: the files that readers share cannot be made there. Where no log of
+            // changes is, nobody writes.
+            let refused = matches!(
+                error,
+                StoreError::Unreachable { .. }
+                    | StoreError::ReadOnly { .. }
+                    | StoreError::Full { .. }
+                    | StoreError::Database { .. }
+            );
             match refused && nobody_writes && address.path.is_file() {
                 true => set_up(address, Reading::Still).map_err(|_| error),
                 false => Err(error),

@@ -1,9 +1,9 @@
 //! A study that begins from past rows: does it matter how it was told of them, or that it forgets?
 //!
-//! `cargo run --release -p mcbo-bench --example past -- 10 mcbo,mcbo-paper,ucb`: seeds and methods. A bioreactor with noise that
-//! has to be learned; 40 past rows around habitual settings with 12 % of the values missing, then 25 trials. Each seed runs three
-//! ways that differ in nothing but what the strategy remembers: all rows at once; the same with the study made anew from its
-//! rows before every trial; and row by row, a suggestion computed after each as if the study had run along.
+//! `cargo run --release -p mcbo-bench --example past -- 10 mcbo,mcbo-paper,ucb 3`: seeds, methods and how many of the ways. A
+//! bioreactor with noise that has to be learned; 40 past rows around habitual settings with 12 % of the values missing, then 25
+//! trials. Each seed runs up to three ways that differ in nothing but what the strategy remembers: all rows at once; the same with the
+//! study made anew from its rows before every trial; and row by row, a suggestion computed after each as if the study had run along.
 
 use std::sync::Arc;
 
@@ -42,6 +42,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let seeds = arguments.next().map_or(10, |text| text.parse::<u64>().expect("a number of seeds"));
     let names = arguments.next().unwrap_or_else(|| "mcbo,mcbo-paper,ucb".into());
+    let ways = arguments.next().map_or(WAYS.len(), |text| text.parse().expect("a number of ways"));
     let methods: Vec<Method> = names.split(',').map(|name| name.parse().expect("a method")).collect();
     let problem = Problem::from_toml(PROBLEM).expect("a problem");
     let task = Task::own("bioreactor", problem).expect("a task");
@@ -51,7 +52,7 @@ fn main() {
 
     let mut jobs = Vec::new();
     for method in &methods {
-        for way in WAYS {
+        for &way in WAYS.iter().take(ways) {
             jobs.extend((0..seeds).map(|seed| (*method, way, seed)));
         }
     }

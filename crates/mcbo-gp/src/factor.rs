@@ -27,7 +27,9 @@ pub(crate) fn cholesky(matrix: &mut Mat<f64>, spare: &mut Mat<f64>) -> Result<f6
     let mut stack = MemBuffer::new(llt::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
     spare.resize_with(n, n, |_, _| 0.0);
     for jitter in LADDER {
-        spare.copy_from_triangular_lower(&*matrix);
+        for j in 0..n {
+            spare.col_as_slice_mut(j)[j..].copy_from_slice(&matrix.col_as_slice(j)[j..]);
+        }
         for i in 0..n {
             spare[(i, i)] += jitter * mean;
         }

@@ -4,24 +4,39 @@ use faer::Mat;
 
 use crate::factor::Weights;
 use crate::simd::{self, dot};
-use crate::spec::{Correlation, Layout, LeafKind, Seen};
+use crate::spec::{Correlation, Layout, LeafKind};
 use crate::{GpError, GpSpec, Prior, Priors, Rows, factor};
 
 /// Inputs divided by the lengthscales of each leaf: `[leaf][input][row]`. Waves have the cosine and the sine of their phase
 /// behind the inputs.
 pub(crate) fn scaled_columns(layout: &Layout, theta: &[f64], rows: &Rows) -> Vec<Vec<Vec<f64>>> {
+    let mut scaled = Vec::new();
+    scale_columns(layout, theta, rows, &mut scaled);
+    scaled
+}
+
+/// Writes them where those of earlier parameters were.
+fn scale_columns(layout: &Layout, theta: &[f64], rows: &Rows, scaled: &mut Vec<Vec<Vec<f64>>>) {
     let seen = layout.seen(theta);
-    let leaf = |leaf: &crate::spec::LeafLayout| {
-        let column = |seen: &Seen| rows.columns[seen.input].iter().map(|x| seen.apply(*x)).collect();
-        let mut columns: Vec<Vec<f64>> = seen[leaf.places.clone()].iter().map(column).collect();
-        if leaf.kind == LeafKind::Cosine {
-            let phases = (0..rows.len()).map(|j| phase(columns.iter().map(|column| column[j])));
-            let (cosines, sines) = phases.map(|phase| (phase.cos(), phase.sin())).unzip();
-            columns.extend([cosines, sines]);
+    scaled.resize_with(layout.leaves.len(), Vec::new);
+    for (leaf, columns) in layout.leaves.iter().zip(scaled) {
+        let seen = &seen[leaf.places.clone()];
+        let waves = leaf.kind == LeafKind::Cosine;
+        columns.resize_with(seen.len() + if waves { 2 } else { 0 }, Vec::new);
+        for (seen, column) in seen.iter().zip(columns.iter_mut()) {
+            column.clear();
+            column.extend(rows.columns[seen.input].iter().map(|x| seen.apply(*x)));
         }
-        columns
-    };
-    layout.leaves.iter().map(leaf).collect()
+        if waves {
+            let (inputs, behind) = columns.split_at_mut(seen.len());
+            behind.iter_mut().for_each(Vec::clear);
+            for j in 0..rows.len() {
+                let phase = phase(inputs.iter().map(|column| column[j]));
+                behind[0].push(phase.cos());
+                behind[1].push(phase.sin());
+            }
+        }
+    }
 }
 
 /// The phase of a wave at inputs divided by its periods.
@@ -46,6 +61,8 @@ pub struct Likelihood<'a> {
     /// One column of the leaves' values, where nothing else is needed of them.
     columns: Vec<Vec<f64>>,
     squared: Vec<f64>,
+    /// The inputs as the leaves see them, of the last parameters.
+    scaled: Vec<Vec<Vec<f64>>>,
     covariance: Mat<f64>,
     /// Where the covariance is factorised, then `L⁻¹`.
     inverse: Mat<f64>,
@@ -73,6 +90,7 @@ impl<'a> Likelihood<'a> {
             slopes: Vec::new(),
             columns: layout.leaves.iter().map(|_| vec![0.0; n]).collect(),
             squared: vec![0.0; n],
+            scaled: Vec::new(),
             covariance: Mat::zeros(n, n),
             inverse: Mat::zeros(n, n),
             gram: Mat::zeros(0, 0),
@@ -185,7 +203,8 @@ impl<'a> Likelihood<'a> {
     /// Fills the leaves' matrices and the lower triangle of the covariance with noise.
     fn build(&mut self, theta: &[f64], with_slopes: bool) {
         let n = self.rows.len();
-        let scaled = scaled_columns(&self.layout, theta, self.rows);
+        scale_columns(&self.layout, theta, self.rows, &mut self.scaled);
+        let (scaled, noise) = (&self.scaled, self.spec.noise_variance(theta));
         let correlation = Correlation::new(self.spec.components, &theta[self.layout.correlation.clone()]);
         let offset = self.spec.mean.variance();
         if with_slopes && self.values.is_empty() {
@@ -248,7 +267,7 @@ impl<'a> Likelihood<'a> {
                     *target *= correlation.get(component[j], other);
                 }
             }
-            target[0] += noise_of(self.spec, theta, self.rows, j);
+            target[0] += noise.unwrap_or_else(|| self.rows.noise[j]);
         }
     }
 
@@ -257,7 +276,8 @@ impl<'a> Likelihood<'a> {
     fn add_gradient(&mut self, theta: &[f64], alpha: &[f64], gradient: &mut [f64]) {
         let n = self.rows.len();
         factor::gram_of_inverse(self.inverse.as_ref(), &mut self.gram);
-        let scaled = scaled_columns(&self.layout, theta, self.rows);
+        // Those of the covariance that was just factorised.
+        let scaled = &self.scaled;
         let size = self.spec.components;
         let correlation = Correlation::new(size, &theta[self.layout.correlation.clone()]);
         let mut by_correlation = vec![0.0; size * size];

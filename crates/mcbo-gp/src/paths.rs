@@ -146,8 +146,11 @@ impl Features {
             }
             simd::cosines(self.scale, out);
         }
-        for (value, factors) in out.iter_mut().zip(&self.factors) {
-            *value *= factors.iter().map(|&place| point[place]).product::<f64>();
+        // Most terms have none, and then all of them have none.
+        if self.factors.first().is_some_and(|factors| !factors.is_empty()) {
+            for (value, factors) in out.iter_mut().zip(&self.factors) {
+                *value *= factors.iter().map(|&place| point[place]).product::<f64>();
+            }
         }
         self.names.iter().for_each(|signs| signs.apply(point, out));
     }

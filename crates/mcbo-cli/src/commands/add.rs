@@ -20,7 +20,8 @@ const MANY: usize = 2000;
 pub fn run(arguments: &Add) -> Result<ExitCode> {
     let (file, text) = (&arguments.csv, problem::data(&arguments.csv)?);
     let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
-    let Rows { rows, mut bad, skipped } = table::read(&*study.problem()?, &text)
+    let problem = study.problem()?;
+    let Rows { rows, mut bad, skipped } = table::read(&problem, &text)
         .map_err(|(message, hint)| BadInput::new(format!("{file}: {message}"), hint))?;
     let (lines, mut good): (Vec<u64>, Vec<Row>) = rows.into_iter().unzip();
     let faults = study.check(&good)?;

@@ -21,7 +21,6 @@ pub(crate) type Client = PgConnection;
 
 /// What waits for a server.
 pub(crate) struct Waiter {
-    /// `None` only while it is dropped.
     runtime: Runtime,
     shown: String,
     options: PgConnectOptions,

@@ -2,6 +2,7 @@
 
 mod bench;
 mod book;
+mod serve;
 mod study;
 
 use std::path::PathBuf;
@@ -9,11 +10,13 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mcbo_core::{OptionsError, Preset, Rule, StrategyName};
+use mcbo_report::Template;
 
 pub use bench::{
     Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Contender, Suite,
 };
 pub use book::{Effects, Report, Void};
+pub use serve::Serve;
 pub use study::{
     Add, Advice, Ask, By, Correct, Delete, Doctor, Export, ExportFormat, Log, Look, New, Plot, Predict,
     Storage, Studies, Tell, Twin, Update, Worker,
@@ -119,6 +122,8 @@ pub enum Command {
     Plot(Plot),
     /// One page about a study: what to do next, what to settle for, what is known
     Report(Report),
+    /// The studies in a browser
+    Serve(Serve),
     /// Go on with a changed problem file
     Update(Update),
     /// Who did what, and when
@@ -152,26 +157,20 @@ pub struct Init {
     #[arg(default_value = "mcbo.toml")]
     pub file: PathBuf,
     /// What kind of problem to begin with
-    #[arg(long, value_enum, default_value_t = Template::Soft)]
+    #[arg(long, value_parser = templates(), default_value = Template::Soft.name())]
     pub template: Template,
     /// Take the arrows from a drawn graph: DOT, dagitty or GML; `-` is standard input
     #[arg(long, value_name = "GRAPH", conflicts_with = "template")]
     pub from: Option<String>,
 }
 
-/// What kind of problem to begin with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Template {
-    /// Actions push a node, which still listens to its parents
-    Soft,
-    /// A node can be set by force and no longer listens to its parents
-    Hard,
-    /// Several knobs, each acting on several nodes
-    Network,
-    /// Something is known beforehand, something must not happen, and trials cost something
-    Reactor,
-    /// Choices by name, values in steps, and what actions must keep to together
-    Choices,
+/// The names of templates.
+fn templates() -> impl TypedValueParser<Value = Template> {
+    let names = Template::ALL.map(|template| PossibleValue::new(template.name()).help(template.about()));
+    PossibleValuesParser::new(names).map(|name| {
+        let named = Template::ALL.into_iter().find(|template| template.name() == name);
+        named.expect("only names of templates are possible")
+    })
 }
 
 /// `mcbo check`

@@ -16,7 +16,7 @@ pub fn table(problem: &Problem, text: &str) -> Result<usize, String> {
 /// # Errors
 /// What is wrong with them.
 pub fn told(problem: &Problem, text: &str) -> Result<usize, String> {
-    crate::commands::tell::from_json(problem, text)
+    mcbo_report::values::from_json(problem, text)
         .map(|values| values.len())
         .map_err(|error| error.to_string())
 }

@@ -3,27 +3,24 @@
 mod cli;
 mod commands;
 mod console;
-mod describe;
-mod drawn;
 mod exit;
 mod failure;
 #[doc(hidden)]
 pub mod fuzz;
 mod interrupt;
-mod json;
-mod number;
 mod problem;
 mod run;
 mod show;
 mod store;
 mod strategies;
 mod table;
-mod timestamp;
-mod words;
 
 use std::ffi::OsString;
 
 use clap::Parser;
+
+// What is said of a study is said by others as well; here it goes by the same names.
+use mcbo_report::{describe, drawn, json, number, timestamp, why, words};
 
 use cli::{Cli, Command};
 use exit::ExitCode;
@@ -56,6 +53,7 @@ pub fn run<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) ->
         Command::Export(arguments) => commands::export::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),
         Command::Update(arguments) => commands::update::run(&arguments),
+        Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Correct(arguments) => commands::correct::run(&arguments),
         Command::Void(arguments) => commands::void::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),

@@ -90,7 +90,7 @@ pub fn study_to_change(storage: &Storage, name: &str) -> Result<StoredStudy> {
 }
 
 /// The name somebody goes by: the one that was given, else user@host.
-fn author(given: Option<String>) -> String {
+pub fn author(given: Option<String>) -> String {
     given.filter(|name| !name.is_empty()).unwrap_or_else(|| {
         let user = whoami::username().unwrap_or_else(|_| "somebody".into());
         let host = whoami::hostname().unwrap_or_else(|_| "somewhere".into());

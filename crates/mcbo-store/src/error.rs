@@ -122,6 +122,16 @@ pub enum StoreError {
         /// The name it had.
         name: String,
     },
+    /// Somebody else changed meanwhile what the change is about.
+    #[error("{} was changed meanwhile, by event {seq} of the log; nothing was stored; hint: look at it as it is now, and repeat the change if it is still wanted", changed(.study, *.trial))]
+    Overtaken {
+        /// The study.
+        study: String,
+        /// The trial, if it is about one.
+        trial: Option<usize>,
+        /// The event that changed it.
+        seq: i64,
+    },
     /// A name that is not fit for a study.
     #[error(
         "{name:?} cannot be the name of a study; hint: 1 to 200 characters, no control characters, no blank at either end, no dash at the beginning"
@@ -213,6 +223,10 @@ pub enum RowFault {
     /// The observation does not fit the problem.
     #[error(transparent)]
     Data(#[from] DataError),
+}
+
+fn changed(study: &str, trial: Option<usize>) -> String {
+    trial.map_or_else(|| format!("study {study:?}"), |trial| format!("trial {trial} of study {study:?}"))
 }
 
 fn known_studies(known: &[String]) -> String {

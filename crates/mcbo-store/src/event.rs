@@ -236,6 +236,19 @@ impl Event {
         matches!(self, Self::Asked(_) | Self::Restored(_) | Self::ProblemChanged(_) | Self::Added(_))
     }
 
+    /// The trials that it changes.
+    pub fn trials(&self) -> Vec<usize> {
+        match self {
+            Self::Created(_) | Self::ProblemChanged(_) | Self::Added(_) => Vec::new(),
+            Self::Asked(event) => vec![event.trial],
+            Self::Retried(event) => vec![event.trial],
+            Self::Told(event) => vec![event.trial],
+            Self::Corrected(event) => vec![event.trial],
+            Self::Voided(event) | Self::Restored(event) => event.trials.clone(),
+            Self::Failed(event) => vec![event.trial],
+        }
+    }
+
     /// Its content as JSON.
     pub fn payload(&self) -> Result<String, serde_json::Error> {
         match self {

@@ -10,6 +10,15 @@ use crate::schema;
 use crate::study::StoredStudy;
 use crate::view::Entry;
 
+/// What must not have happened before a change.
+#[derive(Debug, Clone)]
+pub(crate) struct Unless {
+    /// The last event that the author of the change has seen.
+    pub seen: i64,
+    /// The trials that matter; all that happens does where none is named.
+    pub trials: Vec<usize>,
+}
+
 impl StoredStudy {
     /// Applies the events that are not in the state yet, as far as the line of the study says that there are any.
     pub(crate) fn catch_up(
@@ -127,6 +136,24 @@ impl StoredStudy {
         Ok(())
     }
 
+    /// Refuses a change whose author has not seen what it would overwrite.
+    fn refuse_overtaken(&self, transaction: &mut Transaction<'_>, unless: &Unless) -> Result<(), StoreError> {
+        let mut seen = unless.seen;
+        loop {
+            let page = self.read_page(transaction, seen)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            seen = last.seq;
+            for entry in page {
+                let event = Event::read(&entry.kind, &entry.payload)
+                    .map_err(|reason| self.bad_event(entry.seq, reason))?;
+                let trial = event.trials().into_iter().find(|trial| unless.trials.contains(trial));
+                if trial.is_some() || unless.trials.is_empty() {
+                    return Err(StoreError::Overtaken { study: self.name.clone(), trial, seq: entry.seq });
+                }
+            }
+        }
+    }
+
     pub(crate) fn bad_event(&self, seq: i64, reason: String) -> StoreError {
         StoreError::BadEvent { study: self.name.clone(), seq, reason }
     }
@@ -139,6 +166,9 @@ impl StoredStudy {
         let shared = self.shared.clone();
         let mut transaction = shared.database.write()?;
         let mut line = self.check_there(&mut transaction, true)?;
+        if let Some(unless) = self.unless.take() {
+            self.refuse_overtaken(&mut transaction, &unless)?;
+        }
         let mut state = self.fold.take();
         self.catch_up(&mut transaction, &mut state, &line)?;
         let mut fold = state.ok_or_else(|| self.bad_event(1, "the log is empty".into()))?;

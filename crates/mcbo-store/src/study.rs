@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use mcbo_core::{Given, Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
 
-use crate::database::Transaction;
+use crate::database::{Transaction, Value};
 use crate::digest::StudyLine;
 use crate::event::{Event, Row, program};
 use crate::fold::Fold;
 use crate::history::{Happening, Teller};
 use crate::ledger::{Change, Duplicates, LEASE, Ledger, checked};
+use crate::log::Unless;
 use crate::schema;
 use crate::store::Shared;
 use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial};
@@ -32,6 +33,8 @@ pub struct StoredStudy {
     pub(crate) by: Option<String>,
     /// The state as of the last call; events that came later are added to it.
     pub(crate) fold: Option<Fold>,
+    /// What must not have happened before the next change.
+    pub(crate) unless: Option<Unless>,
 }
 
 impl std::fmt::Debug for StoredStudy {
@@ -42,7 +45,7 @@ impl std::fmt::Debug for StoredStudy {
 
 impl StoredStudy {
     pub(crate) fn new(shared: Arc<Shared>, id: i64, created: i64, name: &str) -> Self {
-        Self { shared, id, created, name: name.to_owned(), lease: LEASE, by: None, fold: None }
+        Self { shared, id, created, name: name.to_owned(), lease: LEASE, by: None, fold: None, unless: None }
     }
 
     /// The study's name.
@@ -63,6 +66,43 @@ impl StoredStudy {
     /// The same study with the name of who makes the changes from now on: it stands in the log where no worker is named.
     pub fn signed(self, by: impl Into<String>) -> Self {
         Self { by: Some(by.into()), ..self }
+    }
+
+    /// Names who makes the changes from now on, as [`Self::signed`] does.
+    pub fn sign(&mut self, by: impl Into<String>) {
+        self.by = Some(by.into());
+    }
+
+    /// The next change is refused if any of these trials was changed after the event of this number, which is the last that its author
+    /// has seen; with no trials named, if anything happened to the study at all.
+    pub fn unless_changed(&mut self, seen: i64, trials: &[usize]) {
+        self.unless = Some(Unless { seen, trials: trials.to_vec() });
+    }
+
+    /// Whether another handle is of the same study, by whatever names they go.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (self.id, self.created) == (other.id, other.created)
+    }
+
+    /// The number of the last event in its log.
+    ///
+    /// # Errors
+    /// If the database cannot be read, or the study was deleted.
+    pub fn last_event(&self) -> Result<i64, StoreError> {
+        let mut transaction = self.shared.database.read()?;
+        let line = self.check_there(&mut transaction, false)?;
+        if line.head > 0 {
+            return Ok(line.head);
+        }
+        // A store without checksums that cannot be written.
+        let rows = transaction
+            .rows("SELECT COALESCE(MAX(seq), 0) FROM events WHERE study = $1", &[Value::Int(self.id)])?;
+        rows.first().map_or(Ok(0), |row| transaction.get(row, 0))
+    }
+
+    /// The number of the last event that this handle has read.
+    pub fn known_event(&self) -> i64 {
+        self.fold.as_ref().map_or(0, |fold| fold.ledger.seq)
     }
 
     /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones.

@@ -12,7 +12,7 @@ use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
 use crate::number::plain;
 use crate::table::{self, paragraph};
-use crate::{describe, json, show, store, timestamp, words};
+use crate::{describe, json, show, store, timestamp, why, words};
 
 /// Hands out experiments and prints them.
 pub fn run(arguments: &Ask) -> Result<ExitCode> {
@@ -37,7 +37,7 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
         if arguments.json {
             let mut object = json::suggestion(problem, trial.trial.number, suggestion);
             if let Some(why) = &why {
-                object.insert("why".into(), super::why::document(&state, why));
+                object.insert("why".into(), why::document(&state, why));
             }
             super::write_line(&Value::Object(object))?;
         } else {
@@ -86,8 +86,8 @@ fn write(
         writeln!(out)?;
     }
     show::limits(out, problem, &suggestion.limits, width)?;
-    paragraph(out, &super::why::reason(study, suggestion), width)?;
-    for sentence in why.iter().flat_map(|why| super::why::sentences(study, why)) {
+    paragraph(out, &why::reason(study, suggestion), width)?;
+    for sentence in why.iter().flat_map(|why| why::sentences(study, why)) {
         paragraph(out, &sentence, width)?;
     }
     let values: Vec<String> = problem

@@ -3,19 +3,16 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{ENUMERATION_LIMIT, Node, Problem, enumerate};
-use serde_json::{Value, json};
+use mcbo_core::{ENUMERATION_LIMIT, Problem, enumerate};
 
 use crate::cli::Check;
 use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
 use crate::failure::BadFile;
 use crate::table::{self, Align, Table, paragraph};
-use crate::{describe, json, problem};
-
-mod sets;
-
-use sets::Sets;
+use crate::{describe, problem};
+use mcbo_report::check::{self, kind, names, readers};
+use mcbo_report::sets::Sets;
 
 /// More sets than this are not listed in a table.
 const MOST_SETS: usize = 64;
@@ -26,13 +23,13 @@ pub fn run(arguments: &Check) -> Result<ExitCode> {
         Ok(problem) => problem,
         Err(error) => {
             if let (true, Some(bad)) = (arguments.json, error.downcast_ref::<BadFile>()) {
-                writeln!(io::stdout(), "{}", mistakes(bad))?;
+                writeln!(io::stdout(), "{}", check::mistakes(bad))?;
             }
             return Err(error);
         }
     };
     if arguments.json {
-        writeln!(io::stdout(), "{}", describe(&problem))?;
+        writeln!(io::stdout(), "{}", check::document(&problem))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = anstream::stdout().lock();
@@ -51,95 +48,6 @@ pub fn run(arguments: &Check) -> Result<ExitCode> {
         }
     });
     Ok(ExitCode::SUCCESS)
-}
-
-/// How a node comes by its values when it is not set.
-fn kind(node: &Node) -> &'static str {
-    if node.formula.is_some() {
-        "formula"
-    } else if node.parents.is_empty() && node.actions.is_empty() {
-        "context"
-    } else {
-        "learned"
-    }
-}
-
-fn names<'a>(indices: &[usize], name: impl Fn(usize) -> &'a str) -> Vec<&'a str> {
-    indices.iter().map(|&index| name(index)).collect()
-}
-
-fn describe(problem: &Problem) -> Value {
-    let nodes = problem.nodes();
-    let node_name = |index: usize| nodes[index].name.as_str();
-    let action_name = |index: usize| problem.actions()[index].name.as_str();
-    let described = nodes.iter().enumerate().map(|(index, node)| {
-        json!({
-            "name": node.name,
-            "parents": names(&node.parents, node_name),
-            "actions": names(&node.actions, action_name),
-            "dim": node.dim,
-            "kind": kind(node),
-            "reward": index == problem.reward(),
-            "noise": json::noise(node.noise),
-            "do": match (&node.hard, node.dim) {
-                (Some(ranges), 1) => json!(ranges[0]),
-                (ranges, _) => json!(ranges),
-            },
-            "step": node.grid.as_ref().and_then(|grids| grids.first()).map(|grid| grid.step()),
-            "range": node.range,
-            "unit": node.unit,
-            "context": node.context,
-            "limit": node.limit.map(|limit| json!({ limit.side.name(): limit.level, "probability": limit.probability })),
-            "cost": node.cost.map(|cost| json!({ "fixed": cost.fixed })),
-        })
-    });
-    let actions = problem.actions().iter().enumerate().map(|(index, action)| {
-        json!({
-            "name": action.name,
-            "range": (!action.is_choice()).then_some(action.range),
-            "step": action.grid.filter(|_| !action.is_choice()).map(|grid| grid.step()),
-            "choices": action.is_choice().then_some(&action.choices),
-            "neutral": json::action_value(action, action.neutral),
-            "unit": action.unit,
-            "cost": action.cost.map(|cost| json!({ "fixed": cost.fixed, "per_unit": cost.per_unit })),
-            "nodes": names(&readers(problem, index), node_name),
-        })
-    });
-    let sets = Sets::of(problem, usize::MAX);
-    let set = |set: &sets::TargetSet| json!({ "targets": names(&set.targets, node_name), "minimal": set.minimal, "used": set.used });
-    json!({
-        "name": problem.name(),
-        "objective": { "node": describe::reward_name(problem), "minimize": problem.sign() < 0.0 },
-        "nodes": described.collect::<Vec<_>>(),
-        "actions": actions.collect::<Vec<_>>(),
-        "sets": sets.listed.iter().map(set).collect::<Vec<_>>(),
-        "sets_left_out": sets.left_out.as_ref().map(|left_out| left_out.words()),
-        "max_interventions": problem.max_interventions(),
-        "require": problem.requirements().iter().map(|one| one.text()).collect::<Vec<_>>(),
-        "choices": enumerate(problem, ENUMERATION_LIMIT).map(|choices| choices.len()),
-        "simulator": problem.simulator().is_some(),
-        "warnings": problem.warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
-}
-
-/// The nodes that an action feeds.
-fn readers(problem: &Problem, action: usize) -> Vec<usize> {
-    let reads = |&node: &usize| problem.nodes()[node].actions.contains(&action);
-    (0..problem.nodes().len()).filter(reads).collect()
-}
-
-/// The mistakes of a file for a program, such as an editor.
-fn mistakes(bad: &BadFile) -> Value {
-    let errors = bad.errors.errors().iter().map(|error| {
-        let place = bad.place(error);
-        json!({
-            "message": error.message(),
-            "line": place.map(|(line, _)| line),
-            "column": place.map(|(_, column)| column),
-            "hint": error.hint(),
-        })
-    });
-    json!({ "file": bad.file, "errors": errors.collect::<Vec<_>>() })
 }
 
 fn or_dash(text: String) -> String {

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use mcbo_core::{Effect, Effects, Recommendation, Study};
-use serde_json::{Value, json};
 
 use crate::cli::Effects as Arguments;
 use crate::console::{BOLD, Console, styled};
@@ -12,7 +11,7 @@ use crate::exit::ExitCode;
 use crate::number::Format;
 use crate::show::BOUNDS;
 use crate::table::{self, Align, Table, paragraph};
-use crate::{describe, json, store};
+use crate::{describe, store};
 
 /// Arrows that are shown, unless all are asked for.
 const SHOWN: usize = 12;
@@ -26,7 +25,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Ok((recommendation, effects))
     })?;
     if arguments.json {
-        super::write_line(&document(&arguments.study, &study, &recommendation, &effects))?;
+        super::write_line(&mcbo_report::effects::document(
+            &arguments.study,
+            &study,
+            &recommendation,
+            &effects,
+        ))?;
     } else {
         let mut out = anstream::stdout().lock();
         write(&mut out, &study, &recommendation, &effects)?;
@@ -37,33 +41,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         console.warning(&warning.to_string());
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Effects for scripts.
-pub fn document(name: &str, study: &Study, recommendation: &Recommendation, effects: &Effects) -> Value {
-    let problem = study.problem();
-    let node = |node: usize| problem.nodes()[node].name.as_str();
-    let numbers = |Effect { effect, lower, upper, best, worst, .. }: &Effect| json!({ "effect": effect, "lower": lower, "upper": upper, "best": best, "worst": worst });
-    let with = |mut object: Value, names: &[(&str, &str)]| {
-        if let Value::Object(object) = &mut object {
-            names.iter().for_each(|(key, value)| _ = object.insert((*key).into(), (*value).into()));
-        }
-        object
-    };
-    let actions =
-        effects.actions.iter().map(|(name, effect)| with(numbers(effect), &[("name", name.as_str())]));
-    let arrows = effects.arrows.iter();
-    let arrows =
-        arrows.map(|(from, to, effect)| with(numbers(effect), &[("from", node(*from)), ("to", node(*to))]));
-    let unknown = effects.unknown.iter().map(|(at, share)| json!({ "node": node(*at), "share": share }));
-    json!({
-        "study": name,
-        "about": json::intervention(problem, &recommendation.intervention),
-        "actions": actions.collect::<Vec<_>>(),
-        "arrows": arrows.collect::<Vec<_>>(),
-        "unknown": unknown.collect::<Vec<_>>(),
-        "warnings": json::warnings(&recommendation.warnings),
-    })
 }
 
 fn write(

@@ -7,28 +7,18 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use mcbo_core::Problem;
 
-use crate::cli::{Init, Template};
+use crate::cli::Init;
 use crate::console::Console;
 use crate::drawn::Drawn;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::{describe, problem};
 
-fn text(template: Template) -> &'static str {
-    match template {
-        Template::Soft => include_str!("../../templates/soft.toml"),
-        Template::Hard => include_str!("../../templates/hard.toml"),
-        Template::Network => include_str!("../../templates/network.toml"),
-        Template::Reactor => include_str!("../../templates/reactor.toml"),
-        Template::Choices => include_str!("../../templates/choices.toml"),
-    }
-}
-
 /// Writes the file and says what to do with it.
 pub fn run(arguments: &Init) -> Result<ExitCode> {
     let file = arguments.file.as_path();
     let text = match &arguments.from {
-        None => text(arguments.template).to_owned(),
+        None => arguments.template.text().to_owned(),
         Some(graph) => {
             let bad = |(message, hint): (String, String)| BadInput::new(format!("{graph}: {message}"), hint);
             let text = Drawn::read(&problem::data(graph)?).map_err(bad)?.toml();

@@ -3,14 +3,12 @@
 use std::io::Write;
 
 use anyhow::Result;
-use mcbo_core::Problem;
-use mcbo_store::{Deed, Happening, Row};
-use serde_json::{Map, Value, json};
+use mcbo_report::log::{object, words};
 
 use crate::cli::Log;
 use crate::exit::ExitCode;
 use crate::table::{self, Align, Table};
-use crate::{describe, store, timestamp};
+use crate::{store, timestamp};
 
 /// Prints what happened to a study.
 pub fn run(arguments: &Log) -> Result<ExitCode> {
@@ -33,124 +31,4 @@ pub fn run(arguments: &Log) -> Result<ExitCode> {
     table.write(&mut out, table::width())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// `a=1 b=2,3 strain=wild`.
-fn named<'a>(problem: &Problem, values: impl IntoIterator<Item = (String, &'a [f64])>) -> String {
-    let one = |(name, values): (String, &[f64])| {
-        let values = values.iter().map(|&value| describe::chosen_value(problem, &name, value));
-        format!("{name}={}", values.collect::<Vec<_>>().join(","))
-    };
-    values.into_iter().map(one).collect::<Vec<_>>().join(" ")
-}
-
-/// What is done, all of it.
-fn doing(problem: &Problem, row: &Row) -> String {
-    let set = row.targets.iter().map(|(name, values)| (format!("do({name})"), values.as_slice()));
-    let actions = row.actions.iter().map(|(name, value)| (name.clone(), std::slice::from_ref(value)));
-    named(problem, set.chain(actions))
-}
-
-/// The name of an action's value, if it has one.
-fn choice<'p>(problem: &'p Problem, name: &str, value: f64) -> Option<&'p str> {
-    problem.actions()[problem.action_index(name)?].choice(value)
-}
-
-/// A reason in brackets, if there is one.
-fn because(reason: &str) -> String {
-    if reason.is_empty() { String::new() } else { format!(" ({reason})") }
-}
-
-/// One thing that happened, in words.
-fn words(problem: &Problem, what: &Deed) -> String {
-    match what {
-        Deed::Created { strategy, seed, initial } => {
-            let design = describe::count(*initial, "trial");
-            format!("began the study: {} proposes, seed {seed}, a design of {design}", strategy.strategy)
-        }
-        Deed::ProblemChanged => "changed the problem".into(),
-        Deed::Asked { trial, strategy, doing: row } => {
-            format!("asked for trial {trial}, by {strategy}: {}", doing(problem, row))
-        }
-        Deed::Retried { trial } => format!("took up trial {trial}"),
-        Deed::Told { trial, values } => {
-            let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
-            format!("told of trial {trial}: {}", named(problem, values))
-        }
-        Deed::Corrected { trial, values, reason } => {
-            let values = values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
-            format!("corrected trial {trial}: {}{}", named(problem, values), because(reason))
-        }
-        Deed::Voided { trials, reason } => {
-            format!("took out {}{}", describe::trials(trials), because(reason))
-        }
-        Deed::Restored { trials, reason } => {
-            format!("put back {}{}", describe::trials(trials), because(reason))
-        }
-        Deed::Failed { trial, reason } if reason.is_empty() => format!("marked trial {trial} as failed"),
-        Deed::Failed { trial, reason } => format!("marked trial {trial} as failed: {reason}"),
-        Deed::Added { trials } => match trials.clone().count() {
-            1 => format!("added trial {}", trials.start()),
-            _ => format!("added trials {} to {}", trials.start(), trials.end()),
-        },
-        // What a newer store knows.
-        _ => "did something else".into(),
-    }
-}
-
-/// One thing that happened, for a program.
-fn object(problem: &Problem, happening: &Happening) -> Value {
-    let action = |(name, &value): (&String, &f64)| {
-        (name.clone(), choice(problem, name, value).map_or_else(|| value.into(), Value::from))
-    };
-    let value = |(name, values): (&String, &Vec<f64>)| match values[..] {
-        [one] => action((name, &one)),
-        _ => (name.clone(), single(values)),
-    };
-    let mut object = Map::new();
-    object.insert("event".into(), happening.seq.into());
-    object.insert("at".into(), timestamp::exact(happening.at).into());
-    object.insert("who".into(), happening.who.clone().into());
-    object.insert("kind".into(), happening.kind.clone().into());
-    let more = match &happening.what {
-        Deed::Created { strategy, seed, initial } => json!({
-            "strategy": strategy.strategy, "preset": strategy.preset, "beta": strategy.beta, "seed": seed,
-            "initial": initial,
-        }),
-        Deed::Asked { trial, strategy, doing } => json!({
-            "trial": trial, "strategy": strategy,
-            "intervention": {
-                "targets": doing.targets.keys().collect::<Vec<_>>(),
-                "values": doing.targets.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
-                "actions": doing.actions.iter().map(action).collect::<Map<_, _>>(),
-            },
-        }),
-        Deed::Retried { trial } => json!({ "trial": trial }),
-        Deed::Told { trial, values } => json!({
-            "trial": trial,
-            "values": values.iter().map(value).collect::<Map<_, _>>(),
-        }),
-        Deed::Corrected { trial, values, reason } => json!({
-            "trial": trial, "reason": reason,
-            "values": values.iter().map(value).collect::<Map<_, _>>(),
-        }),
-        Deed::Voided { trials, reason } | Deed::Restored { trials, reason } => {
-            json!({ "trials": trials, "reason": reason })
-        }
-        Deed::Failed { trial, reason } => json!({ "trial": trial, "reason": reason }),
-        Deed::Added { trials } => json!({ "trials": [trials.start(), trials.end()] }),
-        _ => json!({}),
-    };
-    if let Value::Object(more) = more {
-        object.extend(more);
-    }
-    object.into()
-}
-
-/// One number by itself, several as an array.
-fn single(values: &[f64]) -> Value {
-    match values {
-        [value] => (*value).into(),
-        values => values.into(),
-    }
 }

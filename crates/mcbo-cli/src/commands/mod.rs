@@ -20,16 +20,17 @@ pub mod predict;
 pub mod rename;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod status;
 pub mod studies;
 pub mod tell;
 pub mod update;
 pub mod void;
-pub mod why;
 
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
+use mcbo_report::QUICK;
 
 /// Computes with so many threads, or with all.
 ///
@@ -45,9 +46,6 @@ fn with_threads<T: Send>(threads: Option<usize>, compute: impl FnOnce() -> Resul
             .install(compute),
     }
 }
-
-/// With more trials than this nothing is fitted by commands that should answer at once.
-const QUICK: usize = 300;
 
 /// Says of trials that were just told what does not fit about them. That they are kept is beyond question.
 fn warn_of_odd(

@@ -29,7 +29,7 @@ pub fn run(arguments: &Plot) -> Result<ExitCode> {
         write(folder, picture)?;
     }
     let index = folder.join("index.html");
-    let page = super::report::index(&arguments.study, &pictures);
+    let page = mcbo_report::page::index(&arguments.study, &pictures);
     fs::write(&index, page).with_context(|| format!("{} cannot be written", index.display()))?;
     let count = describe::count(pictures.len(), "picture");
     console.note(&format!(

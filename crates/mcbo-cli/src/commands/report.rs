@@ -1,40 +1,15 @@
 //! `mcbo report`: one page about a study, which needs nothing but itself.
 
-mod parts;
-
-use std::fmt::Write as _;
 use std::io::Write as _;
 
 use anyhow::{Context, Result};
-use mcbo_core::{Certificate, Effects, Oddity, Recommendation, Study};
-use mcbo_plot::Picture;
-use mcbo_store::{Status, StoredTrial};
+use mcbo_core::Given;
+use mcbo_report::page::{Looks, Modelled, Subject, report};
 
 use crate::cli::Report as Arguments;
 use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::{describe, store};
-
-const STYLE: &str = include_str!("report.css");
-/// The width of the band that mechanisms are trusted to lie in.
-const WIDTH: f64 = 2.0;
-
-/// Everything that the page is about.
-struct Subject {
-    name: String,
-    status: Status,
-    study: Study,
-    trials: Vec<StoredTrial>,
-    model: Option<Modelled>,
-}
-
-/// What the model says.
-struct Modelled {
-    recommendation: Recommendation,
-    certificate: Certificate,
-    effects: Effects,
-    odd: Vec<Oddity>,
-}
 
 /// Writes the page.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -43,16 +18,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let model = match study.data().len() {
         0 => None,
         rows if rows > super::QUICK => None,
-        _ => Some(super::with_threads(arguments.threads, || {
-            let recommendation = study.recommend()?;
-            let certificate = study.certify(&recommendation, WIDTH);
-            let effects = study.effects(&recommendation)?;
-            let odd = study.oddities(&recommendation.network);
-            Ok(Modelled { recommendation, certificate, effects, odd })
-        })?),
+        _ => Some(super::with_threads(arguments.threads, || Ok(Modelled::of(&study, Given::NONE)?))?),
     };
-    let subject = Subject { name: arguments.study.clone(), status, study, trials, model };
-    let page = page(&subject.name, &body(&subject));
+    let (name, model) = (arguments.study.as_str(), model.as_ref());
+    let subject = Subject { name, status: &status, study: &study, trials: &trials, model };
+    let page = report(&subject, Looks::Inside);
     if arguments.out == "-" {
         std::io::stdout().lock().write_all(page.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
@@ -61,49 +31,4 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let name = describe::argument(&arguments.study);
     Console::new(arguments.storage.quiet).note(&format!("{}: one page about {name}", arguments.out));
     Ok(ExitCode::SUCCESS)
-}
-
-/// A page of pictures.
-pub fn index(name: &str, pictures: &[Picture]) -> String {
-    let mut body = format!("<h1>{}</h1>\n", escape(name));
-    for picture in pictures {
-        let _ = writeln!(body, "<figure>{}</figure>", picture.svg);
-    }
-    page(name, &body)
-}
-
-fn page(title: &str, body: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{STYLE}</style></head>\n\
-         <body><main>\n{body}</main></body></html>\n",
-        escape(title)
-    )
-}
-
-fn body(subject: &Subject) -> String {
-    let mut body = parts::head(subject);
-    let sections = [
-        ("next", "What to do next", parts::next(subject)),
-        ("settle", "What to settle for, and when to stop", parts::settle(subject)),
-        ("matters", "What matters", parts::matters(subject)),
-        ("learned", "What was learned", parts::learned(subject)),
-        ("history", "How it went", parts::history(subject)),
-        ("trust", "How far the model can be trusted", parts::trust(subject)),
-        ("trials", "All trials", parts::all(subject)),
-    ];
-    let shown = || sections.iter().filter(|(.., content)| !content.is_empty());
-    body.push_str("<nav>");
-    shown().for_each(|(id, title, _)| _ = write!(body, "<a href=\"#{id}\">{title}</a> "));
-    body.push_str("</nav>\n");
-    for (id, title, content) in shown() {
-        let _ = writeln!(body, "<section id=\"{id}\"><h2>{title}</h2>\n{content}</section>");
-    }
-    body
-}
-
-/// Text as HTML.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use mcbo_store::Summary;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::Studies;
 use crate::console::Console;
@@ -27,7 +27,7 @@ pub fn run(arguments: &Studies) -> Result<ExitCode> {
     let shown: Vec<Summary> =
         all.into_iter().filter(|study| arguments.all || !is_unnamed(&study.name)).collect();
     if arguments.json {
-        let studies: Vec<Value> = shown.iter().map(summary).collect();
+        let studies: Vec<Value> = shown.iter().map(mcbo_report::status::summary).collect();
         super::write_line(&studies.into())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -54,16 +54,4 @@ pub fn run(arguments: &Studies) -> Result<ExitCode> {
         console.note(&format!("{} of `mcbo run --exec` not shown; --all shows them", count - shown.len()));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn summary(study: &Summary) -> Value {
-    json!({
-        "study": study.name,
-        "trials": study.trials,
-        "complete": study.complete,
-        "pending": study.pending,
-        "failed": study.failed,
-        "created": timestamp::exact(study.created),
-        "changed": timestamp::exact(study.changed),
-    })
 }

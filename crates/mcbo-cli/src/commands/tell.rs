@@ -3,16 +3,15 @@
 use anyhow::Result;
 use mcbo_core::{Problem, TrialState};
 use mcbo_store::StoredStudy;
-use serde_json::Value;
 
 use crate::cli::Tell;
 use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
-use crate::json::{self, Pairs};
 use crate::number::plain;
 use crate::words::{self, Named};
-use crate::{describe, problem, store};
+use crate::{describe, json, problem, store};
+use mcbo_report::values::from_json;
 
 /// Takes the values, or that there are none.
 pub fn run(arguments: &Tell) -> Result<ExitCode> {
@@ -50,42 +49,6 @@ fn from_words(problem: &Problem, words: &[String]) -> Result<Named, BadInput> {
     }
     let hint = "write a number with a decimal point; leave out what was not measured";
     words::read(problem, words, "taste=7.1", hint)
-}
-
-/// An object of node values; `null` is not measured.
-pub fn from_json(problem: &Problem, text: &str) -> Result<Named, BadInput> {
-    let hint = "write an object of node values, as in {\"taste\": 7.1, \"leaf\": [0.2, 1.4]}";
-    let object = match serde_json::from_str::<Pairs>(text) {
-        Ok(Pairs(object)) => object,
-        Err(error) if error.is_data() => {
-            return Err(BadInput::new(format!("the values are not a JSON object: {error}"), hint));
-        }
-        Err(error) => return Err(BadInput::new(format!("the values are not JSON: {error}"), hint)),
-    };
-    let mut values = Vec::new();
-    for (name, value) in object {
-        let choice = problem.action_index(&name).map(|action| &problem.actions()[action]);
-        let number = |value: &Value| match (value, choice.filter(|action| action.is_choice())) {
-            (Value::String(text), Some(action)) => words::choice(action, text),
-            _ => {
-                value.as_f64().ok_or_else(|| BadInput::new(format!("{name}: {value} is not a number"), hint))
-            }
-        };
-        match &value {
-            Value::Null => {}
-            // Components that were not measured leave the others to be told by their own names.
-            Value::Array(all) if all.contains(&Value::Null) => {
-                for (component, value) in all.iter().enumerate().filter(|(_, value)| !value.is_null()) {
-                    values.push((format!("{name}[{component}]"), vec![number(value)?]));
-                }
-            }
-            Value::Array(all) => {
-                values.push((name.clone(), all.iter().map(number).collect::<Result<Vec<f64>, BadInput>>()?));
-            }
-            one => values.push((name.clone(), vec![number(one)?])),
-        }
-    }
-    Ok(values)
 }
 
 /// Says what became of the trial.

@@ -50,6 +50,11 @@ impl Canvas {
         self.push(format_args!(r#"<g class="{}" color="{}">"#, style.class, style.color));
     }
 
+    /// Opens a group that a page can find by its class and its name.
+    pub fn open_named(&mut self, class: &str, name: &str) {
+        self.push(format_args!(r#"<g class="{class}" data-name="{}">"#, escape(name)));
+    }
+
     /// Opens a group at a place.
     pub fn open_at(&mut self, x: f64, y: f64) {
         self.push(format_args!(r#"<g transform="translate({x:.1} {y:.1})">"#));

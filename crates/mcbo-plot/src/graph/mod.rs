@@ -67,8 +67,13 @@ fn drawn(name: &str, problem: &Problem, network: Option<&Network>, effects: Opti
             canvas.close_group();
         }
     }
-    for (node, (corner, size)) in boxes.iter().zip(layout.corners.iter().zip(&sizes)) {
+    let names = problem.nodes().iter().map(|node| &node.name);
+    let names = names.chain(problem.actions().iter().map(|action| &action.name));
+    for ((node, name), (corner, size)) in boxes.iter().zip(names).zip(layout.corners.iter().zip(&sizes)) {
+        // By these a page knows what was clicked on.
+        canvas.open_named(if node.kind == Kind::Action { "g-action" } else { "g-node" }, name);
         draw(&mut canvas, node, *corner, *size);
+        canvas.close_group();
     }
     let size = [layout.size[0].max(4.0 * MARGIN), layout.size[1] + 4.0];
     Sheet {
@@ -116,6 +121,7 @@ fn draw(canvas: &mut Canvas, node: &NodeBox, corner: [f64; 2], size: [f64; 2]) {
         canvas.close_group();
         canvas.text([corner[0] + 11.0, corner[1] + 10.5], Anchor::Middle, SMALL, "do");
     }
+    canvas.open_named("g-rows", "");
     for (place, row) in node.rows.iter().enumerate() {
         let line = y + 32.0 + boxes::LINE * place as f64;
         let mut left = x + 9.0;
@@ -128,6 +134,7 @@ fn draw(canvas: &mut Canvas, node: &NodeBox, corner: [f64; 2], size: [f64; 2]) {
         }
         canvas.note([left, line], Anchor::Start, SMALL, &row.text);
     }
+    canvas.close_group();
 }
 
 fn caption(problem: &Problem, network: Option<&Network>, effects: bool) -> String {

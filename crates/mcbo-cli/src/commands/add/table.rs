@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mcbo_core::{Problem, TrialState, slot_name};
 use mcbo_store::Row;
 
-use crate::commands::export::{ABOUT, ASIDE, COST, REWARD, set_column};
 use crate::words;
+use mcbo_report::export::{ABOUT, ASIDE, COST, REWARD, set_column};
 
 /// What a file has.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use mcbo_core::{Action, Problem};
 
-use crate::failure::BadInput;
+use crate::BadInput;
 
 /// Values by name, one per component.
 pub type Named = Vec<(String, Vec<f64>)>;
@@ -14,7 +14,7 @@ pub type Texts = Vec<(String, Vec<String>)>;
 ///
 /// # Errors
 /// If a word is something else, or names no context.
-pub fn given(problem: &Problem, words: &[String]) -> anyhow::Result<mcbo_core::Given> {
+pub fn given(problem: &Problem, words: &[String]) -> Result<mcbo_core::Given, BadInput> {
     let named = read(problem, words, "quality=0.8", "write a number with a decimal point")?;
     Ok(mcbo_core::Given::new(problem, named)?)
 }

@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-use mcbo_core::{Direction, Effect, TrialState};
+use mcbo_core::{Direction, Effect, Network, Study, TrialState};
 use mcbo_plot::Picture;
 
 use super::{Modelled, Subject, escape};
-use crate::commands::why;
 use crate::number::{Format, plain};
-use crate::{describe, timestamp};
+use crate::{describe, timestamp, why};
 
 /// Trials that are shown without a click.
 const OPEN: usize = 60;
@@ -33,7 +32,7 @@ fn table(head: &[String], rows: &[Vec<String>]) -> String {
     out + "</tbody></table></div>\n"
 }
 
-fn rewards(subject: &Subject) -> (Format, f64) {
+fn rewards(subject: &Subject<'_>) -> (Format, f64) {
     let problem = subject.study.problem();
     let values: Vec<f64> = subject.study.data().rewards(problem).map(|(_, reward)| reward).collect();
     let range = values.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], r| [l.min(*r), h.max(*r)]);
@@ -41,8 +40,8 @@ fn rewards(subject: &Subject) -> (Format, f64) {
 }
 
 /// Name, aim, counts.
-pub fn head(subject: &Subject) -> String {
-    let (status, problem) = (&subject.status, subject.study.problem());
+pub fn head(subject: &Subject<'_>) -> String {
+    let (status, problem) = (subject.status, subject.study.problem());
     let mut counts = vec![format!("{} measured", status.complete)];
     for (count, what) in [
         (status.pending, "under way"),
@@ -56,7 +55,7 @@ pub fn head(subject: &Subject) -> String {
     }
     format!(
         "<h1>{}</h1>\n<p class=\"lead\">{}. {}: {}.</p>\n<p class=\"soft\">Last change {} (UTC).</p>\n",
-        escape(&subject.name),
+        escape(subject.name),
         escape(&describe::objective(problem)),
         describe::count(status.trials, "trial"),
         counts.join(", "),
@@ -65,8 +64,8 @@ pub fn head(subject: &Subject) -> String {
 }
 
 /// Experiments under way with their reasons, or how to get one.
-pub fn next(subject: &Subject) -> String {
-    let (study, name) = (&subject.study, describe::argument(&subject.name));
+pub fn next(subject: &Subject<'_>) -> String {
+    let (study, name) = (subject.study, describe::argument(subject.name));
     let levers = describe::levers(study.problem());
     let under_way: Vec<_> =
         subject.trials.iter().filter(|trial| trial.trial.state == TrialState::Pending).collect();
@@ -83,7 +82,7 @@ pub fn next(subject: &Subject) -> String {
             writeln!(out, "<div class=\"card\"><p><b>Trial {}</b>: {}</p>", trial.trial.number, escape(&did));
         let reason = why::reason(study, &trial.trial.suggestion);
         out.push_str(&paragraph(&reason));
-        if let Some(model) = &subject.model
+        if let Some(model) = subject.model
             && let Ok(found) = study.why(&model.recommendation.network, trial.trial.number)
         {
             out.push_str("<ul>");
@@ -100,38 +99,43 @@ pub fn next(subject: &Subject) -> String {
     out
 }
 
-/// The recommendation, and in plain words whether to go on.
-pub fn settle(subject: &Subject) -> String {
-    let (study, name) = (&subject.study, escape(&describe::argument(&subject.name)));
-    let problem = study.problem();
+/// What to settle for and when to stop, in sentences.
+pub struct Settle {
+    /// What is recommended: `dose=12.50`.
+    pub doing: String,
+    /// What it should give.
+    pub expected: Option<String>,
+    /// The best that was measured.
+    pub best: Option<String>,
+    /// Whether to go on.
+    pub verdict: String,
+    /// What to know about the fit.
+    pub warnings: Vec<String>,
+}
+
+/// The best that was measured, in a sentence.
+fn best_measured(subject: &Subject<'_>) -> Option<String> {
+    let problem = subject.study.problem();
+    let (format, _) = rewards(subject);
+    let (trial, reward) = subject.study.best_trial()?;
+    let did = describe::intervention(&describe::levers(problem), trial.intervention());
+    let (node, value) = (describe::reward_name(problem), format.show(problem.sign() * reward));
+    Some(format!("Best measured so far: {node} = {value} in trial {}, with {did}.", trial.number))
+}
+
+/// What to settle for and when to stop.
+pub fn advice(subject: &Subject<'_>, model: &Modelled) -> Settle {
+    let problem = subject.study.problem();
+    let Modelled { recommendation, certificate, .. } = model;
     let node = describe::reward_name(problem);
     let (format, range) = rewards(subject);
-    let value = |reward: f64| format.show(problem.sign() * reward);
-    let levers = describe::levers(problem);
-    let best = study.best_trial().map(|(trial, reward)| {
-        let did = describe::intervention(&levers, trial.intervention());
-        format!("Best measured so far: {node} = {} in trial {}, with {did}.", value(reward), trial.number)
-    });
-    let Some(Modelled { recommendation, certificate, .. }) = &subject.model else {
-        if study.data().is_empty() {
-            return paragraph("Nothing was measured yet.");
-        }
-        return best.as_deref().map_or_else(String::new, paragraph)
-            + &format!(
-                "<p>With so many trials the model takes a while, so this page goes without it: <code>mcbo best {name}</code> fits \
-                 it and says what to settle for.</p>\n"
-            );
-    };
-    let did = describe::intervention(&levers, &recommendation.intervention);
-    let mut out = format!("<p class=\"lead\">Recommended: <b>{}</b></p>\n", escape(&did));
-    if let Some(expected) = recommendation.reward(problem) {
+    let expected = recommendation.reward(problem).map(|expected| {
         let [low, high] = describe::ends(problem, expected).map(|end| format.show(end));
-        out.push_str(&paragraph(&format!(
+        format!(
             "It should give {node} = {} on average; that average lies between {low} and {high} with a probability of 90 %.",
-            value(expected[0])
-        )));
-    }
-    out.push_str(&best.as_deref().map_or_else(String::new, paragraph));
+            format.show(problem.sign() * expected[0])
+        )
+    });
     let gap = certificate.gap();
     let verdict = if !gap.is_finite() {
         "When to stop: nothing can be said yet; a node was never measured together with its parents, or a formula has no value for some \
@@ -157,25 +161,52 @@ pub fn settle(subject: &Subject) -> String {
             plain(certificate.width)
         )
     };
-    out.push_str(&paragraph(&verdict));
-    for warning in &recommendation.warnings {
-        let _ = writeln!(
-            out,
-            "<p class=\"note\">{}</p>",
-            escape(&warning.to_string().replace("; hint: ", ". Hint: "))
-        );
+    Settle {
+        doing: describe::intervention(&describe::levers(problem), &recommendation.intervention),
+        expected,
+        best: best_measured(subject),
+        verdict,
+        warnings: recommendation.warnings.iter().map(|warning| hinted(&warning.to_string())).collect(),
+    }
+}
+
+/// A message with its hint as a sentence of its own.
+pub fn hinted(text: &str) -> String {
+    text.replace("; hint: ", ". Hint: ")
+}
+
+/// The recommendation, and in plain words whether to go on.
+pub fn settle(subject: &Subject<'_>) -> String {
+    let name = escape(&describe::argument(subject.name));
+    let Some(model) = subject.model else {
+        if subject.study.data().is_empty() {
+            return paragraph("Nothing was measured yet.");
+        }
+        return best_measured(subject).as_deref().map_or_else(String::new, paragraph)
+            + &format!(
+                "<p>With so many trials the model takes a while, so this page goes without it: <code>mcbo best {name}</code> fits \
+                 it and says what to settle for.</p>\n"
+            );
+    };
+    let Settle { doing, expected, best, verdict, warnings } = advice(subject, model);
+    let mut out = format!("<p class=\"lead\">Recommended: <b>{}</b></p>\n", escape(&doing));
+    for text in expected.iter().chain(&best).chain([&verdict]) {
+        out.push_str(&paragraph(text));
+    }
+    for warning in &warnings {
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(warning));
     }
     out
 }
 
 /// The graph with its effects.
-pub fn matters(subject: &Subject) -> String {
+pub fn matters(subject: &Subject<'_>) -> String {
     let problem = subject.study.problem();
-    let Some(Modelled { recommendation, effects, .. }) = &subject.model else {
-        return figure(&mcbo_plot::graph_of(&subject.study, None, None));
+    let Some(Modelled { recommendation, effects, .. }) = subject.model else {
+        return figure(&mcbo_plot::graph_of(subject.study, None, None));
     };
     let network = &recommendation.network;
-    let mut out = figure(&mcbo_plot::graph_of(&subject.study, Some(network), Some(effects)));
+    let mut out = figure(&mcbo_plot::graph_of(subject.study, Some(network), Some(effects)));
     let largest =
         effects.actions.iter().map(|(_, e)| e.upper).chain(effects.arrows.iter().map(|(.., e)| e.upper));
     let format = Format::of_range([0.0, largest.fold(0.0, f64::max)]);
@@ -219,13 +250,13 @@ pub fn matters(subject: &Subject) -> String {
 }
 
 /// The mechanisms, held at the recommendation.
-pub fn learned(subject: &Subject) -> String {
-    let Some(Modelled { recommendation, .. }) = &subject.model else { return String::new() };
+pub fn learned(subject: &Subject<'_>) -> String {
+    let Some(Modelled { recommendation, .. }) = subject.model else { return String::new() };
     let order = subject.study.problem().graph().order();
     // The nearest to the reward first: that is where one looks.
     let pictures = order.iter().rev().filter_map(|&node| {
         let (network, about) = (&recommendation.network, &recommendation.intervention);
-        mcbo_plot::mechanism_about(&subject.study, network, node, about)
+        mcbo_plot::mechanism_about(subject.study, network, node, about)
     });
     let mut out = String::new();
     for (place, picture) in pictures.enumerate() {
@@ -240,26 +271,33 @@ pub fn learned(subject: &Subject) -> String {
 }
 
 /// The history with its surprises.
-pub fn history(subject: &Subject) -> String {
-    let recommendation = subject.model.as_ref().map(|model| &model.recommendation);
-    let mut out = figure(&mcbo_plot::history(&subject.study, recommendation));
+pub fn history(subject: &Subject<'_>) -> String {
+    let recommendation = subject.model.map(|model| &model.recommendation);
+    let mut out = figure(&mcbo_plot::history(subject.study, recommendation));
     let odd = subject.model.iter().flat_map(|model| &model.odd);
     for odd in odd {
-        let _ = writeln!(
-            out,
-            "<p class=\"note\">{}</p>",
-            escape(&odd.to_string().replace("; hint: ", ". Hint: "))
-        );
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(&hinted(&odd.to_string())));
     }
     out
 }
 
-/// Calibration, in words first.
-pub fn trust(subject: &Subject) -> String {
-    let Some(Modelled { recommendation, .. }) = &subject.model else { return String::new() };
-    let (study, network) = (&subject.study, &recommendation.network);
-    let problem = study.problem();
-    let (mut rows, mut pictures) = (Vec::new(), String::new());
+/// How well one component foretells trials it has not seen.
+pub struct Foretold {
+    /// The component.
+    pub name: String,
+    /// Trials that were foretold from all the others.
+    pub trials: usize,
+    /// The share of them within their 90 % bounds.
+    pub share: f64,
+    /// What to make of it.
+    pub verdict: &'static str,
+}
+
+const TOO_SURE: &str = "too sure: its bounds are too narrow";
+
+/// How well every component foretells trials it has not seen.
+pub fn foretold(study: &Study, network: &Network) -> Vec<Foretold> {
+    let (problem, mut rows) = (study.problem(), Vec::new());
     for &node in problem.graph().order() {
         for (component, left_out) in network.left_out(problem, study.data(), node).iter().enumerate() {
             if left_out.len() < 3 {
@@ -270,45 +308,58 @@ pub fn trust(subject: &Subject) -> String {
             // Two standard errors of a share of 90 %.
             let slack = 2.0 * (0.09 / left_out.len() as f64).sqrt();
             let verdict = match share {
-                share if share < 0.9 - slack => "too sure: its bounds are too narrow",
+                share if share < 0.9 - slack => TOO_SURE,
                 share if share > 0.9 + slack => "too cautious: its bounds are wide",
                 _ => "as good as its word",
             };
             let name = mcbo_core::slot_name(problem, node, component);
-            rows.push(vec![
-                name,
-                left_out.len().to_string(),
-                format!("{:.0} %", 100.0 * share),
-                verdict.into(),
-            ]);
-        }
-        if let Some(picture) = mcbo_plot::calibration(study, network, node) {
-            pictures.push_str(&figure(&picture));
+            rows.push(Foretold { name, trials: left_out.len(), share, verdict });
         }
     }
+    rows
+}
+
+/// What to make of all of them.
+pub fn trusted(rows: &[Foretold]) -> String {
     if rows.is_empty() {
-        return paragraph("There are too few trials to say.");
+        return "There are too few trials to say.".into();
     }
-    let sure = rows.iter().filter(|row| row[3].starts_with("too sure")).count();
-    let words = match sure {
+    match rows.iter().filter(|row| row.verdict == TOO_SURE).count() {
         0 => "Every trial was foretold from all the others, and the outcomes lie within the bounds of 90 % about as often as they should, or \
               more often. The bounds on this page can be taken at their word, as far as the graph is right."
             .to_owned(),
-        _ => format!(
+        sure => format!(
             "Every trial was foretold from all the others. For {} the outcomes lie outside the bounds of 90 % more often than one time in \
              ten: take bounds on this page for too narrow.",
             describe::count(sure, "node")
         ),
+    }
+}
+
+/// Calibration, in words first.
+pub fn trust(subject: &Subject<'_>) -> String {
+    let Some(Modelled { recommendation, .. }) = subject.model else { return String::new() };
+    let (study, network) = (subject.study, &recommendation.network);
+    let all = foretold(study, network);
+    if all.is_empty() {
+        return paragraph(&trusted(&all));
+    }
+    let order = study.problem().graph().order().iter();
+    let pictures = order.filter_map(|&node| mcbo_plot::calibration(study, network, node));
+    let pictures: String = pictures.map(|picture| figure(&picture)).collect();
+    let row = |row: &Foretold| {
+        let share = format!("{:.0} %", 100.0 * row.share);
+        vec![row.name.clone(), row.trials.to_string(), share, row.verdict.to_owned()]
     };
     let head = ["node", "trials", "within 90 % bounds", ""].map(String::from);
-    paragraph(&words)
-        + &table(&head, &rows)
+    paragraph(&trusted(&all))
+        + &table(&head, &all.iter().map(row).collect::<Vec<_>>())
         + &format!("<details><summary>Pictures of it</summary>\n{pictures}</details>\n")
 }
 
 /// Every trial, a row each.
-pub fn all(subject: &Subject) -> String {
-    let study = &subject.study;
+pub fn all(subject: &Subject<'_>) -> String {
+    let study = subject.study;
     let problem = study.problem();
     let levers = describe::levers(problem);
     let names: Vec<(usize, usize, String)> = (0..problem.nodes().len())
@@ -333,7 +384,7 @@ pub fn all(subject: &Subject) -> String {
         let _ = write!(out, "<th>{}", escape(name));
     });
     out.push_str("<th></thead><tbody>\n");
-    for stored in &subject.trials {
+    for stored in subject.trials {
         let trial = &stored.trial;
         let class = match trial.state {
             TrialState::Voided => " class=\"out\"",

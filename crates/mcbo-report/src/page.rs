@@ -1,0 +1,120 @@
+//! One page about a study, which needs nothing but itself.
+
+mod parts;
+
+pub use parts::{Foretold, Settle, advice, foretold, hinted, trusted};
+
+use std::fmt::Write as _;
+
+use mcbo_core::{Certificate, Criterion, Effects, Given, Oddity, Recommendation, Study, StudyError};
+use mcbo_plot::Picture;
+use mcbo_store::{Status, StoredTrial};
+
+/// The width of the band that mechanisms are trusted to lie in.
+const WIDTH: f64 = 2.0;
+
+/// Everything that the page is about.
+pub struct Subject<'a> {
+    /// The study's name.
+    pub name: &'a str,
+    /// Its counts.
+    pub status: &'a Status,
+    /// The study.
+    pub study: &'a Study,
+    /// Its trials.
+    pub trials: &'a [StoredTrial],
+    /// What the model says, if it was asked.
+    pub model: Option<&'a Modelled>,
+}
+
+/// What the model says.
+pub struct Modelled {
+    /// What to settle for.
+    pub recommendation: Recommendation,
+    /// How much better anything else could be.
+    pub certificate: Certificate,
+    /// What matters.
+    pub effects: Effects,
+    /// What does not fit.
+    pub odd: Vec<Oddity>,
+}
+
+impl Modelled {
+    /// Fits the model and asks it for all that a page shows.
+    ///
+    /// # Errors
+    /// If no model can be fitted.
+    pub fn of(study: &Study, given: &Given) -> Result<Self, StudyError> {
+        let recommendation = study.recommend_given(Criterion::Mean, given)?;
+        let certificate = study.certify(&recommendation, WIDTH);
+        let effects = study.effects(&recommendation)?;
+        let odd = study.oddities(&recommendation.network);
+        Ok(Self { recommendation, certificate, effects, odd })
+    }
+}
+
+/// Where the looks of a page come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looks<'a> {
+    /// Written into the page, which then needs nothing but itself.
+    Inside,
+    /// From this address.
+    Linked(&'a str),
+}
+
+/// The looks of all pages.
+pub const STYLE: &str = include_str!("page/report.css");
+
+/// The whole page.
+pub fn report(subject: &Subject<'_>, looks: Looks<'_>) -> String {
+    page(subject.name, &body(subject), looks)
+}
+
+/// A page of pictures.
+pub fn index(name: &str, pictures: &[Picture]) -> String {
+    let mut body = format!("<h1>{}</h1>\n", escape(name));
+    for picture in pictures {
+        let _ = writeln!(body, "<figure>{}</figure>", picture.svg);
+    }
+    page(name, &body, Looks::Inside)
+}
+
+fn page(title: &str, body: &str, looks: Looks<'_>) -> String {
+    let style = match looks {
+        Looks::Inside => format!("<style>\n{STYLE}</style>"),
+        Looks::Linked(address) => format!("<link rel=\"stylesheet\" href=\"{}\">", escape(address)),
+    };
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n{style}</head>\n\
+         <body><main>\n{body}</main></body></html>\n",
+        escape(title)
+    )
+}
+
+fn body(subject: &Subject<'_>) -> String {
+    let mut body = parts::head(subject);
+    let sections = [
+        ("next", "What to do next", parts::next(subject)),
+        ("settle", "What to settle for, and when to stop", parts::settle(subject)),
+        ("matters", "What matters", parts::matters(subject)),
+        ("learned", "What was learned", parts::learned(subject)),
+        ("history", "How it went", parts::history(subject)),
+        ("trust", "How far the model can be trusted", parts::trust(subject)),
+        ("trials", "All trials", parts::all(subject)),
+    ];
+    let shown = || sections.iter().filter(|(.., content)| !content.is_empty());
+    body.push_str("<nav>");
+    shown().for_each(|(id, title, _)| _ = write!(body, "<a href=\"#{id}\">{title}</a> "));
+    body.push_str("</nav>\n");
+    for (id, title, content) in shown() {
+        let _ = writeln!(body, "<section id=\"{id}\"><h2>{title}</h2>\n{content}</section>");
+    }
+    body
+}
+
+/// Text as HTML.
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,197 @@
+// What if: everything that can be chosen on sliders; what to expect follows while they move.
+import { api, el, failed, fill, number, picture, sentence, toast, waiting } from "./common.js";
+import { component, levers, leverValue, shown, slots, withUnit } from "./forms.js";
+
+let study, refresh, controls, results, drawing, place, graphSvg, ranges, levels;
+
+export function begin(of, room, tools) {
+  study = of;
+  refresh = tools.refresh;
+  controls = el("form", { class: "card sliders", "aria-label": "What is done" });
+  results = el("div", { class: "outlook" });
+  drawing = el("div", { class: "graph" });
+  place = el("div", { "aria-live": "polite" });
+  controls.addEventListener("submit", (event) => event.preventDefault());
+  fill(room, el("div", { class: "columns what-if" },
+    el("section", { "aria-labelledby": "h-do" }, el("h2", { id: "h-do" }, "What if this is done"), controls),
+    el("section", { "aria-labelledby": "h-expect" }, el("h2", { id: "h-expect" }, "What to expect"), place, results)), drawing);
+}
+
+export async function update() {
+  if (study.status.rows === 0) {
+    fill(controls);
+    return fill(place, el("p", { class: "empty" }, "Nothing was measured yet, so nothing can be expected. Ask for the first experiment, and tell what it gave."));
+  }
+  if (!study.status.quick) return fill(place, el("p", { class: "empty" }, `With ${study.status.rows} measured trials the model takes too long for this.`));
+  try {
+    if (!levels) {
+      fill(place, waiting("Fitting the model…"));
+      const [best, page] = await Promise.all([api(`${study.path}/best`), api(`${study.path}/trials?per=200&state=complete&sort=trial&order=desc`)]);
+      ranges = seen(page.trials);
+      build(best.recommendation.intervention);
+      graphSvg = await picture(`${study.path}/pictures/graph.svg`, "What to expect of every node");
+      for (const rows of graphSvg.querySelectorAll(".g-rows")) rows.setAttribute("visibility", "hidden");
+      fill(drawing, el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "The graph with what to expect" }, graphSvg));
+      fill(place);
+    }
+    ask();
+  } catch (error) {
+    fill(place, failed(error));
+  }
+}
+
+/** The range in which each value was seen. */
+function seen(trials) {
+  const found = new Map();
+  for (const trial of trials) {
+    for (const node of study.problem.nodes) {
+      slots(node).forEach((slot, at) => {
+        const value = trial.values && component(trial.values[node.name], at);
+        if (typeof value !== "number") return;
+        const [low, high] = found.get(slot) ?? [value, value];
+        found.set(slot, [Math.min(low, value), Math.max(high, value)]);
+      });
+    }
+  }
+  return found;
+}
+
+function slider(name, label, range, value, { step, unit, optional, on, choices }) {
+  const id = `level-${levels.length}`;
+  const output = el("output", { for: id });
+  const input = choices
+    ? el("select", { id }, choices.map((choice) => el("option", { value: choice, selected: choice === value }, choice)))
+    : el("input", { id, type: "range", min: range[0], max: range[1], step: step ?? (range[1] - range[0]) / 200, value });
+  const box = optional ? el("input", { type: "checkbox", checked: on, "aria-label": `${label}: ${optional}` }) : null;
+  const write = () => {
+    const text = choices ? input.value : withUnit(number(Number(input.value), 4), null) + (unit ? ` ${unit}` : "");
+    output.textContent = choices ? "" : text;
+    if (!choices) input.setAttribute("aria-valuetext", text);
+    input.disabled = Boolean(box) && !box.checked;
+    root.classList.toggle("off", input.disabled);
+  };
+  const root = el("div", { class: "slider" }, el("div", { class: "row" }, box ? el("label", { class: "inline" }, box, ` ${optional}`) : null, el("label", { for: id }, label), output), input);
+  const changed = () => { write(); ask(); };
+  input.addEventListener("input", changed);
+  box?.addEventListener("change", changed);
+  const level = {
+    name, root, kind: "action",
+    get used() { return !box || box.checked; },
+    get word() { return `${name}=${input.value}`; },
+    set(to) { if (box) box.checked = to !== null; if (to !== null) input.value = String(to); write(); },
+  };
+  write();
+  return level;
+}
+
+function build(recommended) {
+  levels = [];
+  for (const lever of levers(study.problem)) {
+    const value = leverValue(lever, recommended);
+    const set = lever.kind === "set";
+    const start = value ?? (lever.range ? (lever.range[0] + lever.range[1]) / 2 : null);
+    const level = slider(set ? lever.label : lever.name, set ? lever.name : lever.name, lever.range, start, { step: lever.step, unit: lever.unit, choices: lever.choices, optional: set ? "set it" : null, on: value !== null });
+    level.lever = lever;
+    levels.push(level);
+  }
+  for (const node of study.problem.nodes.filter((one) => one.context)) {
+    slots(node).forEach((slot) => {
+      const range = node.range ?? ranges.get(slot);
+      if (!range || range[0] === range[1]) return;
+      const level = slider(slot, slot, range, (range[0] + range[1]) / 2, { unit: node.unit, optional: "it is", on: false });
+      level.kind = "given";
+      levels.push(level);
+    });
+  }
+  const back = el("button", { type: "button", class: "button quiet", onclick: () => {
+    for (const level of levels) level.set(level.lever ? leverValue(level.lever, recommended) : null);
+    ask();
+  } }, "As recommended");
+  const go = study.status.read_only ? null : el("button", { type: "button", class: "button", onclick: enqueue }, "Ask for this");
+  fill(controls, levels.map((level) => level.root), el("div", { class: "row" }, back, go));
+}
+
+const doing = () => levels.filter((level) => level.kind === "action" && level.used).map((level) => level.word);
+
+async function enqueue() {
+  try {
+    const { trial } = await api(`${study.path}/enqueue`, { method: "POST", body: { doing: doing() } });
+    toast(`Trial ${trial} is under way, as you asked for it.`);
+    location.hash = "#now";
+    await refresh();
+  } catch (error) {
+    fill(place, failed(error));
+  }
+}
+
+// One question at a time; of those that come while one is under way only the last is asked.
+let asking = false;
+let again = false;
+async function ask() {
+  if (asking) { again = true; return; }
+  asking = true;
+  try {
+    do {
+      again = false;
+      const query = new URLSearchParams(doing().map((word) => ["doing", word]));
+      for (const level of levels) if (level.kind === "given" && level.used) query.append("given", level.word);
+      const answer = await api(`${study.path}/predict?${query}`);
+      show(answer);
+    } while (again);
+    fill(place);
+  } catch (error) {
+    fill(place, failed(error));
+  } finally {
+    asking = false;
+  }
+}
+
+function show(answer) {
+  results.dataset.event = answer.event;
+  const goal = study.problem.objective.node;
+  const order = [...study.problem.nodes].sort((a, b) => Number(b.name === goal) - Number(a.name === goal));
+  fill(results,
+    order.map((node) => slots(node).map((slot, at) => {
+      const expected = answer.predicted[node.name] && component(answer.predicted[node.name], at);
+      return expected ? row(slot, node, expected, node.name === goal) : null;
+    })),
+    Object.entries(answer.limits ?? {}).map(([name, kept]) => el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `The limit on ${name} is kept with a probability of ${number(kept.probability, 3)}; wanted is ${number(kept.wanted, 3)}.`)),
+    answer.cost !== undefined ? el("p", { class: "soft" }, `It costs ${number(answer.cost)}.`) : null,
+    el("p", { class: "soft" }, "Strong: where the average lies with a probability of 90 %. Faint: where a single outcome lies."),
+    answer.warnings.map((text) => el("p", { class: "note" }, sentence(text.replace("; hint: ", ". Hint: ")))));
+  for (const node of graphSvg.querySelectorAll(".g-node")) {
+    const expected = answer.predicted[node.dataset.name];
+    const one = expected && !Array.isArray(expected) ? expected : null;
+    let text = node.querySelector(".g-value");
+    if (!text) {
+      const rect = node.querySelector("rect");
+      text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+      text.setAttribute("class", "g-value");
+      text.setAttribute("x", String(Number(rect.getAttribute("x")) + 9));
+      text.setAttribute("y", String(Number(rect.getAttribute("y")) + 33));
+      text.setAttribute("font-size", "11");
+      text.setAttribute("fill", "currentColor");
+      node.append(text);
+    }
+    text.textContent = one ? `${number(one.mean, 4)}  (${number(one.lower, 3)} to ${number(one.upper, 3)})` : "";
+  }
+}
+
+/** A node's expectation as a number and a bar on the scale of what was seen. */
+function row(slot, node, { mean, lower, upper, outcome }, goal) {
+  const known = ranges.get(slot) ?? node.range ?? [lower, upper];
+  const [low, high] = [Math.min(known[0], outcome?.[0] ?? lower), Math.max(known[1], outcome?.[1] ?? upper)];
+  const at = (value) => `${(100 * (Math.min(high, Math.max(low, value)) - low)) / (high - low || 1)}%`;
+  const bar = (kind, from, to) => {
+    const part = el("span", { class: kind });
+    part.style.left = at(from);
+    part.style.right = `calc(100% - ${at(to)})`;
+    return part;
+  };
+  const dot = el("span", { class: "dot" });
+  dot.style.left = at(mean);
+  return el("div", { class: goal ? "expect goal" : "expect" },
+    el("span", { class: "name" }, slot), el("span", { class: "value" }, number(mean, 4), node.unit ? el("small", {}, ` ${node.unit}`) : null),
+    el("span", { class: "bounds soft" }, `${number(lower, 4)} to ${number(upper, 4)}`),
+    el("span", { class: "bar", "aria-hidden": "true" }, outcome ? bar("outcome", outcome[0], outcome[1]) : null, bar("mean", lower, upper), dot));
+}

@@ -1,6 +1,7 @@
 //! Project chores: `cargo xtask <chore>`.
 
 mod bench;
+mod fuzz;
 mod oracle;
 mod package;
 mod peers;
@@ -26,7 +27,7 @@ enum Failure {
     Failed(String),
 }
 
-const CHORES: [Chore; 5] = [
+const CHORES: [Chore; 6] = [
     Chore {
         name: "test",
         options: "[--fast] [--verbose]",
@@ -44,6 +45,12 @@ const CHORES: [Chore; 5] = [
         options: "[ARGS...]",
         about: "the benchmarks of mcbo-core; ARGS go to `cargo bench`",
         run: bench::run,
+    },
+    Chore {
+        name: "fuzz",
+        options: "[--minutes M] [--seed N]",
+        about: "feeds every reader of files and answers with anything at all, on stable Rust",
+        run: fuzz::run,
     },
     Chore {
         name: "oracle",

@@ -46,6 +46,7 @@ fn is_bad_input(error: &StoreError) -> bool {
         Of::BadUrl { .. }
         | Of::NotADatabase { .. }
         | Of::NotOurs { .. }
+        | Of::NoStore { .. }
         | Of::NoStudy { .. }
         | Of::StudyExists { .. }
         | Of::BadName { .. }

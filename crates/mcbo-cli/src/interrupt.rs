@@ -71,3 +71,61 @@ pub fn stop_group(id: u32, force: bool) {
 /// Process groups are a Unix matter; elsewhere the program is left to end by itself.
 #[cfg(not(unix))]
 pub fn stop_group(_id: u32, _force: bool) {}
+
+/// The processes that a program leaves behind: those that have left its group come to us when their parents end, where the system
+/// allows it (Linux).
+#[derive(Debug)]
+pub struct Offspring {
+    /// Children that were there before.
+    before: Vec<i32>,
+}
+
+impl Offspring {
+    /// To be called before a program is started.
+    pub fn expected() -> Self {
+        #[cfg(target_os = "linux")]
+        let _ = nix::sys::prctl::set_child_subreaper(true);
+        Self { before: children() }
+    }
+
+    /// Ends whatever has come to us since, and what comes to us by that.
+    pub fn end(self) {
+        for _ in 0..100 {
+            let left: Vec<i32> = children().into_iter().filter(|id| !self.before.contains(id)).collect();
+            if left.is_empty() {
+                return;
+            }
+            left.into_iter().for_each(end);
+        }
+    }
+}
+
+/// Ends a child and takes note of its end, so that no trace of it stays.
+#[cfg(target_os = "linux")]
+fn end(id: i32) {
+    let id = nix::unistd::Pid::from_raw(id);
+    let _ = nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGKILL);
+    let _ = nix::sys::wait::waitpid(id, None);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end(_id: i32) {}
+
+/// The processes whose parent we are, by what the system says of all.
+#[cfg(target_os = "linux")]
+fn children() -> Vec<i32> {
+    let own = std::process::id().to_string();
+    let parent = |id: i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // The name in parentheses may have blanks and parentheses of its own.
+        stat.rsplit_once(')')?.1.split_whitespace().nth(1).map(str::to_owned)
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    ids.filter(|id| parent(*id).as_deref() == Some(&own)).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn children() -> Vec<i32> {
+    Vec::new()
+}

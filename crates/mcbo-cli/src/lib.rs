@@ -5,6 +5,8 @@ mod commands;
 mod console;
 mod exit;
 mod failure;
+#[doc(hidden)]
+pub mod fuzz;
 mod interrupt;
 mod problem;
 mod run;
@@ -22,6 +24,8 @@ use mcbo_report::{describe, drawn, json, number, timestamp, why, words};
 
 use cli::{Cli, Command};
 use exit::ExitCode;
+
+pub use store::secret as secret_storage;
 
 /// Runs a command line, the program's name first, and says with which code to end.
 pub fn run<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> u8 {

@@ -1,11 +1,12 @@
 //! Where studies are kept, and the strategies they may have.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
 use mcbo_core::{Preset, StrategyName};
-use mcbo_store::{Options, Store, StoredStudy};
+use mcbo_store::{Options, Store, StoreError, StoredStudy};
 
 use crate::cli::{Chooser, Storage, Width, Worker};
 use crate::failure::BadInput;
@@ -43,7 +44,7 @@ fn default_file() -> Result<PathBuf> {
 }
 
 /// The address of a file: what means something in an address is escaped.
-fn url_of(file: &Path) -> String {
+pub fn url_of(file: &Path) -> String {
     let path = file.display().to_string().replace('%', "%25").replace('?', "%3F").replace('#', "%23");
     format!("sqlite://{path}")
 }
@@ -62,15 +63,14 @@ pub fn open(storage: &Storage) -> Result<Store> {
 /// If it cannot be opened or there is none.
 pub fn existing(storage: &Storage) -> Result<Store> {
     let url = address(storage)?;
-    let file = url.strip_prefix("sqlite://").filter(|rest| !rest.contains(['?', '%']));
-    if file.is_some_and(|file| !Path::new(file).exists()) {
-        return Err(BadInput::new(
+    Store::open_existing(&url).map_err(|error| match error {
+        StoreError::NoStore { url } => BadInput::new(
             format!("there are no studies at {url}"),
             "check --storage and MCBO_STORAGE; `mcbo new NAME --problem FILE` begins the first study",
         )
-        .into());
-    }
-    Ok(Store::open(&url)?)
+        .into(),
+        error => error.into(),
+    })
 }
 
 /// Opens a study of the store that is asked for.
@@ -137,5 +137,45 @@ impl Worker {
     pub fn lease(&self) -> Duration {
         // A century is as good as for ever, and stays inside what clocks can hold.
         Duration::from_secs_f64((self.lease * 3600.0).min(100.0 * 366.0 * 86_400.0))
+    }
+}
+
+/// The address on a command line, if it has a password, and the command line without it.
+pub fn secret(arguments: &[OsString]) -> Option<(String, Vec<OsString>)> {
+    let (mut url, mut rest) = (None, Vec::new());
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            // What comes after is no option.
+            Some("--") => {
+                rest.push(argument.clone());
+                rest.extend(arguments.by_ref().cloned());
+            }
+            Some("--storage") => url = Some(arguments.next()?.to_str()?.to_owned()),
+            Some(text) if text.starts_with("--storage=") => {
+                url = text.split_once('=').map(|(_, url)| url.to_owned())
+            }
+            _ => rest.push(argument.clone()),
+        }
+    }
+    url.filter(|url| mcbo_store::without_password(url) != *url).map(|url| (url, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_leave_the_command_line() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let (url, rest) = secret(&words("status s --storage postgresql://u:p@h/d --json")).unwrap();
+        assert_eq!((url.as_str(), rest), ("postgresql://u:p@h/d", words("status s --json")));
+        let (url, rest) = secret(&words("status --storage=postgresql://h/d?password=p s")).unwrap();
+        assert_eq!((url.as_str(), rest), ("postgresql://h/d?password=p", words("status s")));
+        for harmless in
+            ["status s", "status s --storage postgresql://u@h/d", "run -- --storage postgresql://u:p@h/d"]
+        {
+            assert_eq!(secret(&words(harmless)), None, "{harmless}");
+        }
     }
 }

@@ -408,6 +408,21 @@ pub(crate) fn outside<'a>(
     })
 }
 
+/// The largest number, with either sign, that is taken: products of a few of them are still numbers.
+pub const LARGEST: f64 = 1e60;
+
 fn check_finite(what: &str, value: f64) -> Result<(), DataError> {
     if value.is_finite() { Ok(()) } else { Err(DataError::NotFinite { what: what.to_owned(), value }) }
+}
+
+/// Refuses a number that is too large to compute with. For numbers that come in: what a study has already stays.
+///
+/// # Errors
+/// [`DataError::TooLarge`], or [`DataError::NotFinite`].
+pub fn check_size(what: &str, value: f64) -> Result<(), DataError> {
+    check_finite(what, value)?;
+    match value.abs() <= LARGEST {
+        true => Ok(()),
+        false => Err(DataError::TooLarge { what: what.to_owned(), value }),
+    }
 }

@@ -4,6 +4,7 @@ mod fixed;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::check_size;
 use crate::{DataError, Problem, Simulator};
 
 pub use fixed::Fixed;
@@ -53,9 +54,7 @@ impl Given {
             if values.len() != expected {
                 return Err(DataError::WrongLength { what: name, expected, found: values.len() });
             }
-            if let Some(&value) = values.iter().find(|value| !value.is_finite()) {
-                return Err(DataError::NotFinite { what: name, value });
-            }
+            values.iter().try_for_each(|&value| check_size(&name, value))?;
             if given.iter().any(|(known, _)| *known == node) {
                 return Err(DataError::Twice { what: name });
             }

@@ -26,7 +26,8 @@ pub use mcbo_gp::processor;
 pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors, Sampling, Shape};
 
 pub use data::{
-    Data, DataError, Observation, OutsideRange, check_done, check_intervention, check_ranges, keeps_limits,
+    Data, DataError, LARGEST, Observation, OutsideRange, check_done, check_intervention, check_ranges,
+    check_size, keeps_limits,
 };
 pub use decision::DecisionSpace;
 pub use expr::{Expr, ExprError, ExprErrorKind};

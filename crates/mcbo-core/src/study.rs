@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::{Data, DataError, Observation, check_intervention, keeps_limits};
+use crate::data::{Data, DataError, Observation, check_intervention, check_size, keeps_limits};
 use crate::strategy::{
     Certificate, Context, Criterion, Mcbo, Memory, Proposal, Recommendation, Strategy, SuggestError,
     Suggestion, design_point, not_given,
@@ -194,6 +194,15 @@ impl Study {
     /// # Errors
     /// As [`Self::ask_given`], and if what is fixed cannot be done or the strategy cannot keep to it.
     pub fn ask_fixing(&mut self, given: &Given, fixed: &Fixed) -> Result<&Trial, StudyError> {
+        let proposal = self.propose(given, fixed)?;
+        Ok(self.put_under_way(proposal))
+    }
+
+    /// What [`Self::ask_fixing`] would put under way; [`Self::resume`] does that later, here or in a copy.
+    ///
+    /// # Errors
+    /// As [`Self::ask_fixing`].
+    pub fn propose(&self, given: &Given, fixed: &Fixed) -> Result<Proposal, StudyError> {
         let narrowed = if fixed.is_empty() { None } else { Some(fixed.narrow(&self.problem)?) };
         let problem = narrowed.as_ref().unwrap_or(&self.problem);
         let number = self.trials.len() + 1;
@@ -248,7 +257,7 @@ impl Study {
         }
         proposal.suggestion.given.clone_from(given);
         proposal.suggestion.fixed.clone_from(fixed);
-        Ok(self.put_under_way(proposal))
+        Ok(proposal)
     }
 
     /// Puts a trial of the caller's own choice under way.
@@ -318,6 +327,9 @@ impl Study {
     /// # Errors
     /// As [`Self::tell`], and if a name is unknown.
     pub fn tell_named(&mut self, number: usize, values: &[(&str, Vec<f64>)]) -> Result<(), StudyError> {
+        for (name, values) in values {
+            values.iter().try_for_each(|&value| check_size(name, value))?;
+        }
         let values =
             values_by_name(&self.problem, values.iter().map(|(name, values)| (*name, values.as_slice())))?;
         self.tell(number, values)

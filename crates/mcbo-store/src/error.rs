@@ -32,6 +32,30 @@ pub enum StoreError {
         /// The address.
         url: String,
     },
+    /// What is there is not what was written.
+    #[error(
+        "{url} is damaged: {reason}; hint: `mcbo doctor --repair NEW.sqlite` saves what can be read to a new file; or go back to a copy"
+    )]
+    Damaged {
+        /// The address, without its password.
+        url: String,
+        /// What is not as it was.
+        reason: String,
+    },
+    /// There is no store at an address where one is expected.
+    #[error("there are no studies at {url}; hint: check the address; a store is made with its first study")]
+    NoStore {
+        /// The address, without its password.
+        url: String,
+    },
+    /// There is a file, or a database, with nothing in it.
+    #[error(
+        "{url} has nothing in it, not even an empty list of studies; hint: if there were studies, go back to a copy; if not, it is made with the first study"
+    )]
+    Empty {
+        /// The address, without its password.
+        url: String,
+    },
     /// The database has a table of the same name that means something else.
     #[error(
         "{url} has a table `meta` that is not ours; hint: use a database, or for PostgreSQL a schema, of its own"

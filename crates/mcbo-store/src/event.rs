@@ -76,6 +76,14 @@ impl Row {
         Ok(Observation { intervention, values: values_by_name(problem, named)? })
     }
 
+    /// All its numbers with what they are of.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = (&str, f64)> {
+        let vectors = self.targets.iter().chain(&self.values);
+        let vectors =
+            vectors.flat_map(|(name, values)| values.iter().map(move |value| (name.as_str(), *value)));
+        vectors.chain(self.actions.iter().map(|(name, value)| (name.as_str(), *value)))
+    }
+
     /// What is done, by names; nothing is measured.
     pub(crate) fn of_intervention(problem: &Problem, intervention: &Intervention) -> Self {
         let named =
@@ -112,8 +120,20 @@ pub(crate) struct Asked {
     pub lease_until: i64,
     pub took_seconds: f64,
     pub program: String,
+    /// The place in the log that it was computed from, where that is not the event before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<From>,
     #[serde(rename = "suggestion")]
     pub proposal: Proposal,
+}
+
+/// What a suggestion knew that was computed while others wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct From {
+    /// The last event.
+    pub seq: i64,
+    /// How many of the proposals directly before its own, which were computed with it.
+    pub known: usize,
 }
 
 /// A pending trial was handed to another worker, or to the same one again.
@@ -235,6 +255,12 @@ impl Event {
             Self::Noted(_) => "noted",
             Self::Added(_) => "added",
         }
+    }
+
+    /// Whether a suggestion that was computed without it must be computed again: another one is under way that could be the same, or
+    /// the problem or the numbers of trials are others. Measurements that came meanwhile are for the next one.
+    pub fn moves_suggestions(&self) -> bool {
+        matches!(self, Self::Asked(_) | Self::Restored(_) | Self::ProblemChanged(_) | Self::Added(_))
     }
 
     /// The trials that it changes.

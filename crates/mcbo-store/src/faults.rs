@@ -2,9 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-use sqlx::AnyConnection;
-
-use crate::database::Database;
 use crate::{Entry, Options, Row, Store, StoreError, StoredStudy};
 
 #[path = "../tests/common/mod.rs"]
@@ -33,25 +30,11 @@ impl Faults {
         self.statements.store(i64::from(statements), Ordering::SeqCst);
     }
 
-    /// A statement that fails if it is its turn.
-    pub fn around<T>(
-        &self,
-        act: impl FnOnce(&Database, &mut AnyConnection) -> Result<T, StoreError>,
-    ) -> impl FnOnce(&Database, &mut AnyConnection) -> Result<T, StoreError> {
+    /// Whether the statement that is run now fails, and if it does whether that is after the database has done it.
+    pub fn turn(&self) -> Option<bool> {
         let fails = self.statements.load(Ordering::SeqCst) >= 0
             && self.statements.fetch_sub(1, Ordering::SeqCst) == 0;
-        let late = self.late.load(Ordering::SeqCst);
-        move |database, connection| {
-            let injected = || StoreError::Database {
-                url: database.address.shown.clone(),
-                reason: "a failure that a test asked for".into(),
-            };
-            if fails && !late {
-                return Err(injected());
-            }
-            let done = act(database, connection)?;
-            if fails { Err(injected()) } else { Ok(done) }
-        }
+        fails.then(|| self.late.load(Ordering::SeqCst))
     }
 }
 

@@ -10,11 +10,13 @@ use crate::strategies::{Missing, Strategies};
 pub(crate) struct Fold {
     pub created: Created,
     pub ledger: Ledger,
+    /// The checksum of the last of them.
+    pub tip: String,
 }
 
 impl Fold {
     /// The state after the first event.
-    pub fn start(at: i64, event: Event, strategies: &dyn Strategies) -> Result<Self, String> {
+    pub fn start(at: i64, event: Event, tip: String, strategies: &dyn Strategies) -> Result<Self, String> {
         let Event::Created(created) = event else {
             return Err(format!("the log starts with {:?} instead of \"created\"", event.kind()));
         };
@@ -30,17 +32,18 @@ impl Fold {
             .initial(created.initial)
             .advisor(strategies.advisor(&created.strategy)?);
         let ledger = Ledger::new(study, Some(created.problem.clone()), at);
-        Ok(Self { created, ledger })
+        Ok(Self { created, ledger, tip })
     }
 
     /// The state after one more event.
     pub fn apply(&mut self, at: i64, event: Event) -> Result<(), String> {
         let text = |error: StudyError| error.to_string();
         let ledger = &mut self.ledger;
+        let moves = event.moves_suggestions();
         match event {
             Event::Created(_) => return Err("a study is created once".into()),
             Event::Asked(event) => {
-                let Asked { trial, worker, lease_until, took_seconds, program, proposal } = *event;
+                let Asked { trial, worker, lease_until, took_seconds, program, proposal, .. } = *event;
                 let number = ledger.study.resume(proposal).map_err(text)?.number;
                 if number != trial {
                     return Err(format!("trial {trial} comes where trial {number} should"));
@@ -76,7 +79,7 @@ impl Fold {
                 ledger.change_problem(&event.problem).map_err(|error| error.to_string())?;
             }
         }
-        ledger.advance(at);
+        ledger.advance(at, moves);
         Ok(())
     }
 }

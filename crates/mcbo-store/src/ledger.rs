@@ -1,24 +1,27 @@
 //! The ledger of a study: its trials, who has them until when, what was told of them. The rules are the same in memory and
 //! in a database; a database also keeps the events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use mcbo_core::{
     DataError, Fixed, Given, Intervention, Observation, Origin, Problem, Proposal, Study, StudyError,
-    Suggestion, Trial, TrialState,
+    Suggestion, Trial, TrialState, check_size,
 };
 use serde_json::Value;
 
 use crate::event::{
-    Added, Asked, Corrected, Event, Failed, Noted, ProblemChanged, Released, Retried, Row, Told, Voided,
-    program,
+    Added, Asked, Corrected, Event, Failed, From, Noted, ProblemChanged, Released, Retried, Row, Told,
+    Voided, program,
 };
 use crate::view::StoredTrial;
 use crate::{RowError, StoreError};
 
 /// How long a trial belongs to the worker that asked for it, unless said otherwise.
 pub const LEASE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The most rows of one event.
+const MOST_IN_ONE: usize = 2000;
 
 /// The worker of enqueued trials that nobody has yet.
 const QUEUE: &str = "queue";
@@ -83,6 +86,8 @@ pub(crate) struct Ledger {
     pub attributes: BTreeMap<String, Value>,
     /// How many events have made it.
     pub seq: i64,
+    /// The last of them that suggestions must know of.
+    pub moved: i64,
     /// When the last of them was, in milliseconds since 1970 (UTC).
     pub changed: i64,
 }
@@ -90,13 +95,17 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// The ledger of a study that was just made.
     pub fn new(study: Study, problem: Option<String>, at: i64) -> Self {
-        Self { study, records: Vec::new(), problem, attributes: BTreeMap::new(), seq: 1, changed: at }
+        let (records, attributes) = (Vec::new(), BTreeMap::new());
+        Self { study, records, problem, attributes, seq: 1, moved: 1, changed: at }
     }
 
     /// Counts an event whose effect is there already.
-    pub fn advance(&mut self, at: i64) {
+    pub fn advance(&mut self, at: i64, moves_suggestions: bool) {
         self.seq += 1;
         self.changed = at;
+        if moves_suggestions {
+            self.moved = self.seq;
+        }
     }
 
     /// The trial that was put under way last, as it is written: with what it left to remember.
@@ -258,6 +267,13 @@ impl Ledger {
         self.study.trials().iter().filter(|trial| trial.state == state).count()
     }
 
+    /// Trials in all, pending, complete and failed: what the list of studies shows.
+    pub fn counts(&self) -> [i64; 4] {
+        let count = |state| self.count(state) as i64;
+        let (pending, complete) = (count(TrialState::Pending), count(TrialState::Complete));
+        [self.records.len() as i64, pending, complete, count(TrialState::Failed)]
+    }
+
     /// The trials of a state with their records.
     pub fn in_state(&self, state: TrialState) -> impl Iterator<Item = (&Trial, &Record)> {
         self.study.trials().iter().zip(&self.records).filter(move |(trial, _)| trial.state == state)
@@ -267,6 +283,47 @@ impl Ledger {
     pub fn under_way(&self) -> Vec<(usize, Option<String>)> {
         let pending = self.in_state(TrialState::Pending);
         pending.map(|(trial, record)| (trial.number, record.worker.clone())).collect()
+    }
+
+    /// The trials that a worker who asks for `count` gets without a new one, and whether their lease is over.
+    pub fn known(
+        &self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+        fixed: &Fixed,
+        at: i64,
+    ) -> Vec<(usize, bool)> {
+        let fits = |(trial, _): &(&Trial, &Record)| {
+            let suggestion = &trial.suggestion;
+            let known =
+                given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued;
+            known && fixed.holds(self.study.problem(), &suggestion.intervention)
+        };
+        let (own, others): (Vec<_>, Vec<_>) = self
+            .in_state(TrialState::Pending)
+            .filter(fits)
+            .map(|(trial, record)| {
+                (trial.number, record.worker.as_deref() == Some(worker), record.is_over(at))
+            })
+            .partition(|&(_, own, _)| own);
+        let free = others.into_iter().filter(|&(_, _, over)| over);
+        own.into_iter().chain(free).take(count).map(|(number, _, over)| (number, over)).collect()
+    }
+
+    /// Computes so many new suggestions, each as if those before it were under way. The ledger stays as it is.
+    pub fn compute(&self, count: usize, given: &Given, fixed: &Fixed) -> Result<Computed, StudyError> {
+        let mut computed = Computed { seq: self.seq, proposals: Vec::new() };
+        let mut study = (count > 1).then(|| self.study.clone());
+        for _ in 0..count {
+            let start = Instant::now();
+            let proposal = study.as_ref().unwrap_or(&self.study).propose(given, fixed)?;
+            if let Some(study) = &mut study {
+                study.resume(proposal.clone())?;
+            }
+            computed.proposals.push((proposal, start.elapsed().as_secs_f64()));
+        }
+        Ok(computed)
     }
 
     /// A trial with everything that is known of it.
@@ -299,6 +356,14 @@ impl Ledger {
     }
 }
 
+/// Suggestions that were computed from a ledger.
+pub(crate) struct Computed {
+    /// The place in the log that they were computed from.
+    pub seq: i64,
+    /// Each with the seconds it took.
+    pub proposals: Vec<(Proposal, f64)>,
+}
+
 /// A change under way: the ledger with it, and the events that made it. What is refused leaves the ledger as it was.
 pub(crate) struct Change<'a> {
     pub ledger: &'a mut Ledger,
@@ -319,63 +384,47 @@ impl<'a> Change<'a> {
 
     /// Notes an event whose effect is in the ledger.
     fn note(&mut self, event: Event) {
-        self.ledger.advance(self.at);
+        self.ledger.advance(self.at, event.moves_suggestions());
         self.events.push(event);
     }
 
     /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones. Where something
-    /// is given, trials count that were chosen for just that, or by hand; where something is fixed, those that do it.
+    /// is given, trials count that were chosen for just that, or by hand; where something is fixed, those that do it. New ones are those
+    /// that were `computed`, if that are as many as are needed.
     pub fn ask(
         &mut self,
         worker: &str,
         count: usize,
         given: &Given,
         fixed: &Fixed,
+        computed: Option<Computed>,
     ) -> Result<Vec<StoredTrial>, StoreError> {
-        let problem = self.ledger.study.problem().clone();
-        let at = self.at;
-        let fits = |(trial, _): &(&Trial, &Record)| {
-            let suggestion = &trial.suggestion;
-            let known =
-                given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued;
-            known && fixed.holds(&problem, &suggestion.intervention)
+        let known = self.ledger.known(worker, count, given, fixed, self.at);
+        let wanted = count - known.len();
+        let computed = match computed {
+            Some(computed) if computed.proposals.len() == wanted => computed,
+            _ => self.ledger.compute(wanted, given, fixed)?,
         };
-        let (own, others): (Vec<_>, Vec<_>) = self
-            .ledger
-            .in_state(TrialState::Pending)
-            .filter(fits)
-            .map(|(trial, record)| {
-                (trial.number, record.worker.as_deref() == Some(worker), record.is_over(at))
-            })
-            .partition(|&(_, own, _)| own);
-        let free = others.into_iter().filter(|&(_, _, over)| over);
-        let known: Vec<(usize, bool, bool)> = own.into_iter().chain(free).take(count).collect();
-        let new = self.propose(worker, count - known.len(), given, fixed)?;
-        for &(trial, _, over) in &known {
+        let new = self.put_under_way(worker, computed)?;
+        for &(trial, over) in &known {
             if over {
                 let event = Retried { trial, worker: worker.to_owned(), lease_until: self.lease_until };
                 self.ledger.hand_over(&event)?;
                 self.note(Event::Retried(event));
             }
         }
-        let numbers = known.into_iter().map(|(number, _, _)| number).chain(new);
+        let numbers = known.into_iter().map(|(number, _)| number).chain(new);
         Ok(numbers.map(|number| self.ledger.trial(number)).collect())
     }
 
-    /// Makes so many new trials, all of them or none.
-    fn propose(
-        &mut self,
-        worker: &str,
-        count: usize,
-        given: &Given,
-        fixed: &Fixed,
-    ) -> Result<Vec<usize>, StoreError> {
+    /// Makes new trials of what was computed, all of it or nothing.
+    fn put_under_way(&mut self, worker: &str, computed: Computed) -> Result<Vec<usize>, StoreError> {
         // A single one that is refused leaves nothing behind.
-        let before = (count > 1).then(|| self.ledger.clone());
+        let before = (computed.proposals.len() > 1).then(|| self.ledger.clone());
+        let (seq, late) = (computed.seq, computed.seq != self.ledger.seq);
         let mut numbers = Vec::new();
-        for _ in 0..count {
-            let start = Instant::now();
-            let number = match self.ledger.study.ask_fixing(given, fixed) {
+        for (known, (proposal, took)) in computed.proposals.into_iter().enumerate() {
+            let number = match self.ledger.study.resume(proposal) {
                 Ok(trial) => trial.number,
                 Err(error) => {
                     before.into_iter().for_each(|before| *self.ledger = before);
@@ -383,17 +432,23 @@ impl<'a> Change<'a> {
                 }
             };
             numbers.push(number);
-            let took = start.elapsed().as_secs_f64();
-            self.hand_out(number, worker, self.lease_until, took);
+            self.hand_out(number, worker, self.lease_until, took, late.then_some(From { seq, known }));
         }
         Ok(numbers)
     }
 
-    fn hand_out(&mut self, trial: usize, worker: &str, lease_until: i64, took_seconds: f64) {
+    fn hand_out(
+        &mut self,
+        trial: usize,
+        worker: &str,
+        lease_until: i64,
+        took_seconds: f64,
+        from: Option<From>,
+    ) {
         let proposal = self.ledger.last_proposal();
         self.ledger.hand_out(worker.to_owned(), lease_until, took_seconds, program(), self.at);
         let worker = worker.to_owned();
-        let event = Asked { trial, worker, lease_until, took_seconds, program: program(), proposal };
+        let event = Asked { trial, worker, lease_until, took_seconds, program: program(), from, proposal };
         self.note(Event::Asked(Box::new(event)));
     }
 
@@ -405,7 +460,7 @@ impl<'a> Change<'a> {
     ) -> Result<StoredTrial, StoreError> {
         let lease_until = worker.map_or(self.at, |_| self.lease_until);
         let number = self.ledger.study.enqueue(intervention)?.number;
-        self.hand_out(number, worker.unwrap_or(QUEUE), lease_until, 0.0);
+        self.hand_out(number, worker.unwrap_or(QUEUE), lease_until, 0.0, None);
         Ok(self.ledger.trial(number))
     }
 
@@ -538,26 +593,29 @@ impl<'a> Change<'a> {
         if !faults.is_empty() {
             return Err(StoreError::Rows(faults));
         }
-        let there = self.ledger.study.data().observations();
         let is_known: Vec<bool> = match duplicates {
             Duplicates::Take => vec![false; good.len()],
             Duplicates::Skip | Duplicates::Refuse => {
-                good.iter().map(|row| there.iter().any(|old| repeats(row, old))).collect()
+                known_rows(&good, self.ledger.study.data().observations())
             }
         };
         if duplicates == Duplicates::Refuse && is_known.contains(&true) {
             let places = is_known.iter().enumerate().filter(|(_, known)| **known).map(|(place, _)| place);
             return Err(StoreError::KnownRows(places.collect()));
         }
-        let mut added = Vec::new();
+        let (mut added, mut count) = (Vec::new(), 0);
         for ((row, observation), known) in rows.iter().zip(good).zip(is_known) {
             if !known {
                 added.push(row.clone().explicit(&problem, &observation.intervention));
                 self.ledger.add(observation, self.at)?;
+                count += 1;
+            }
+            // No event is larger than what is read at once without care.
+            if added.len() == MOST_IN_ONE {
+                self.note(Event::Added(Added { rows: std::mem::take(&mut added), by: self.by.clone() }));
             }
         }
-        let count = added.len();
-        if count > 0 {
+        if !added.is_empty() {
             self.note(Event::Added(Added { rows: added, by: self.by.clone() }));
         }
         Ok(count)
@@ -583,6 +641,7 @@ fn borrowed(values: &BTreeMap<String, Vec<f64>>) -> Vec<(&str, &[f64])> {
 fn by_name(values: &[(&str, Vec<f64>)]) -> Result<BTreeMap<String, Vec<f64>>, StoreError> {
     let mut by_name = BTreeMap::new();
     for (name, given) in values {
+        given.iter().try_for_each(|&value| check_size(name, value)).map_err(StudyError::from)?;
         if by_name.insert((*name).to_owned(), given.clone()).is_some() {
             return Err(StoreError::Twice { name: (*name).to_owned() });
         }
@@ -593,11 +652,32 @@ fn by_name(values: &[(&str, Vec<f64>)]) -> Result<BTreeMap<String, Vec<f64>>, St
     }
 }
 
-/// Whether a row says nothing that an observation does not say.
-fn repeats(row: &Observation, old: &Observation) -> bool {
-    // The values of nodes that were set are filled in when a row is taken.
-    let mut values = row.values.iter().zip(&old.values);
-    old.intervention == row.intervention && values.all(|(new, old)| new.is_none() || new == old)
+/// Which rows say nothing that an observation does not say: the same was done, and what was measured is the same.
+fn known_rows(rows: &[Observation], there: &[Observation]) -> Vec<bool> {
+    // A row may have gaps: for each pattern of gaps the observations are looked at by the other values alone.
+    let gaps = |row: &Observation| row.values.iter().map(Option::is_some).collect::<Vec<bool>>();
+    let mut by_gaps: HashMap<Vec<bool>, HashSet<Vec<u64>>> = HashMap::new();
+    let key = |observation: &Observation, measured: &[bool]| {
+        // Both zeros are one number. Values that were set are filled in when a row is taken, so they are told by what was done.
+        let bits = |value: f64| (value + 0.0).to_bits();
+        let Intervention { targets, actions } = &observation.intervention;
+        let mut key: Vec<u64> = actions.iter().map(|value| bits(*value)).collect();
+        for (node, values) in targets {
+            key.push(*node as u64);
+            key.extend(values.iter().map(|value| bits(*value)));
+        }
+        key.push(u64::MAX);
+        let values = observation.values.iter().zip(measured).filter(|(_, measured)| **measured);
+        key.extend(values.map(|(value, _)| value.map_or(u64::MAX, bits)));
+        key
+    };
+    let is_known = |row: &Observation| {
+        let gaps = gaps(row);
+        let known =
+            by_gaps.entry(gaps.clone()).or_insert_with(|| there.iter().map(|old| key(old, &gaps)).collect());
+        known.contains(&key(row, &gaps))
+    };
+    rows.iter().map(is_known).collect()
 }
 
 /// Rows that fit the problem, and those that do not.
@@ -605,6 +685,7 @@ pub(crate) fn checked(problem: &Problem, rows: &[Row]) -> (Vec<Observation>, Vec
     let (mut good, mut faults) = (Vec::new(), Vec::new());
     for (index, row) in rows.iter().enumerate() {
         let checked = row.observation(problem).and_then(|observation| {
+            row.sizes().try_for_each(|(name, value)| check_size(name, value))?;
             mcbo_core::Data::new().push(problem, observation.clone())?;
             Ok(observation)
         });

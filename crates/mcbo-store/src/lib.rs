@@ -37,6 +37,7 @@ extern crate self as mcbo_store;
 
 mod address;
 mod database;
+mod digest;
 mod error;
 mod event;
 #[cfg(test)]
@@ -46,6 +47,7 @@ mod history;
 mod ledger;
 mod log;
 mod memory;
+mod repair;
 mod schema;
 mod shelf;
 mod store;
@@ -53,12 +55,14 @@ mod strategies;
 mod study;
 mod view;
 
+pub use address::without_password;
 pub use error::{RowError, RowFault, StoreError};
 pub use event::Row;
 pub use history::{Deed, Happening};
 pub use ledger::{Duplicates, LEASE, Record};
 pub use mcbo_core::StrategyOptions;
 pub use memory::MemoryStudy;
+pub use repair::Repaired;
 pub use store::{Options, Store, Summary};
 pub use strategies::{Library, Strategies};
 pub use study::StoredStudy;

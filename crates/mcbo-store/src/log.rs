@@ -1,13 +1,12 @@
 //! Reading and writing the log of a study.
 
-use mcbo_core::TrialState;
-
 use crate::StoreError;
-use crate::address::Backend;
 use crate::database::{Transaction, Value};
+use crate::digest::{self, StudyLine};
 use crate::event::Event;
 use crate::fold::Fold;
 use crate::ledger::Change;
+use crate::schema;
 use crate::study::StoredStudy;
 use crate::view::Entry;
 
@@ -21,26 +20,54 @@ pub(crate) struct Unless {
 }
 
 impl StoredStudy {
-    /// Applies the events that are not in the state yet.
+    /// Applies the events that are not in the state yet, as far as the line of the study says that there are any.
     pub(crate) fn catch_up(
         &self,
         transaction: &mut Transaction<'_>,
         fold: &mut Option<Fold>,
+        line: &StudyLine,
     ) -> Result<(), StoreError> {
-        let seq = fold.as_ref().map_or(0, |fold| fold.ledger.seq);
-        for entry in self.read_events(transaction, seq)? {
-            self.apply(fold, entry)?;
+        loop {
+            let seq = fold.as_ref().map_or(0, |fold| fold.ledger.seq);
+            let page = self.read_page(transaction, seq)?;
+            if page.is_empty() {
+                break;
+            }
+            for entry in page {
+                self.apply(fold, entry)?;
+            }
+        }
+        let (head, tip) = fold.as_ref().map_or((0, ""), |fold| (fold.ledger.seq, fold.tip.as_str()));
+        if self.is_checked() && (head, tip) != (line.head, line.tip.as_str()) {
+            let reason =
+                format!("the log of study {:?} ends at event {head} instead of {}", self.name, line.head);
+            return Err(self.damaged(reason));
         }
         Ok(())
     }
 
-    pub(crate) fn read_events(
-        &self,
-        transaction: &mut Transaction<'_>,
-        after: i64,
-    ) -> Result<Vec<Entry>, StoreError> {
+    /// Whether the events of the store have checksums.
+    fn is_checked(&self) -> bool {
+        self.shared.database.version >= schema::CHECKED
+    }
+
+    fn damaged(&self, reason: String) -> StoreError {
+        StoreError::Damaged { url: self.shared.database.address.shown.clone(), reason }
+    }
+
+    /// The next events after a place, some at a time: a log may be longer than memory.
+    fn read_page(&self, transaction: &mut Transaction<'_>, after: i64) -> Result<Vec<Entry>, StoreError> {
         let rows = transaction.rows(
-            "SELECT seq, at, kind, payload FROM events WHERE study = $1 AND seq > $2 ORDER BY seq",
+            match self.is_checked() {
+                true => {
+                    "SELECT seq, at, kind, payload, digest FROM events WHERE study = $1 AND seq > $2 \
+                     ORDER BY seq LIMIT 256"
+                }
+                false => {
+                    "SELECT seq, at, kind, payload, '' FROM events WHERE study = $1 AND seq > $2 \
+                     ORDER BY seq LIMIT 256"
+                }
+            },
             &[Value::Int(self.id), Value::Int(after)],
         )?;
         let entry = |row| {
@@ -49,38 +76,82 @@ impl StoredStudy {
                 at: transaction.get(row, 1)?,
                 kind: transaction.get(row, 2)?,
                 payload: transaction.get(row, 3)?,
+                digest: transaction.get(row, 4)?,
             })
         };
         rows.iter().map(entry).collect()
+    }
+
+    /// Calls something with every event in order, after comparing each with its checksum.
+    pub(crate) fn each_event(
+        &self,
+        mut take: impl FnMut(Entry) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.shared.database.read()?;
+        let line = self.check_there(&mut transaction, false)?;
+        let (mut head, mut tip) = (0, String::new());
+        loop {
+            let page = self.read_page(&mut transaction, head)?;
+            if page.is_empty() {
+                break;
+            }
+            for entry in page {
+                tip = self.checked_tip(&tip, &entry)?;
+                head = entry.seq;
+                take(entry)?;
+            }
+        }
+        match self.is_checked() && (head, &tip) != (line.head, &line.tip) {
+            true => Err(self.damaged(format!("the log of study {:?} has lost its end", self.name))),
+            false => Ok(()),
+        }
+    }
+
+    /// The checksum of an event that comes after one with the checksum `before`.
+    fn checked_tip(&self, before: &str, entry: &Entry) -> Result<String, StoreError> {
+        let tip = digest::link(before, entry.seq, entry.at, &entry.kind, &digest::content(&entry.payload));
+        match self.is_checked() && tip != entry.digest {
+            true => Err(self
+                .damaged(format!("event {} of study {:?} is not as it was written", entry.seq, self.name))),
+            false => Ok(tip),
+        }
     }
 
     pub(crate) fn apply(&self, fold: &mut Option<Fold>, entry: Entry) -> Result<(), StoreError> {
         let bad = |reason| self.bad_event(entry.seq, reason);
         let expected = fold.as_ref().map_or(1, |fold| fold.ledger.seq + 1);
         if entry.seq != expected {
-            return Err(bad(format!("event {expected} is missing before it")));
+            let reason = format!("event {expected} of study {:?} is missing", self.name);
+            return Err(if self.is_checked() { self.damaged(reason) } else { bad(reason) });
         }
+        let tip = self.checked_tip(fold.as_ref().map_or("", |fold| fold.tip.as_str()), &entry)?;
         let event = Event::read(&entry.kind, &entry.payload).map_err(bad)?;
         match fold {
-            Some(fold) => fold.apply(entry.at, event).map_err(bad),
-            None => {
-                *fold = Some(Fold::start(entry.at, event, &*self.shared.strategies).map_err(bad)?);
-                Ok(())
+            Some(fold) => {
+                fold.apply(entry.at, event).map_err(bad)?;
+                fold.tip = tip;
             }
+            None => *fold = Some(Fold::start(entry.at, event, tip, &*self.shared.strategies).map_err(bad)?),
         }
+        Ok(())
     }
 
     /// Refuses a change whose author has not seen what it would overwrite.
     fn refuse_overtaken(&self, transaction: &mut Transaction<'_>, unless: &Unless) -> Result<(), StoreError> {
-        for entry in self.read_events(transaction, unless.seen)? {
-            let event = Event::read(&entry.kind, &entry.payload)
-                .map_err(|reason| self.bad_event(entry.seq, reason))?;
-            let trial = event.trials().into_iter().find(|trial| unless.trials.contains(trial));
-            if trial.is_some() || unless.trials.is_empty() {
-                return Err(StoreError::Overtaken { study: self.name.clone(), trial, seq: entry.seq });
+        let mut seen = unless.seen;
+        loop {
+            let page = self.read_page(transaction, seen)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            seen = last.seq;
+            for entry in page {
+                let event = Event::read(&entry.kind, &entry.payload)
+                    .map_err(|reason| self.bad_event(entry.seq, reason))?;
+                let trial = event.trials().into_iter().find(|trial| unless.trials.contains(trial));
+                if trial.is_some() || unless.trials.is_empty() {
+                    return Err(StoreError::Overtaken { study: self.name.clone(), trial, seq: entry.seq });
+                }
             }
         }
-        Ok(())
     }
 
     pub(crate) fn bad_event(&self, seq: i64, reason: String) -> StoreError {
@@ -94,18 +165,12 @@ impl StoredStudy {
     ) -> Result<T, StoreError> {
         let shared = self.shared.clone();
         let mut transaction = shared.database.write()?;
-        self.check_there(
-            &mut transaction,
-            match shared.database.address.backend {
-                Backend::Sqlite => "SELECT created FROM studies WHERE id = $1",
-                Backend::Postgres => "SELECT created FROM studies WHERE id = $1 FOR UPDATE",
-            },
-        )?;
+        let mut line = self.check_there(&mut transaction, true)?;
         if let Some(unless) = self.unless.take() {
             self.refuse_overtaken(&mut transaction, &unless)?;
         }
         let mut state = self.fold.take();
-        self.catch_up(&mut transaction, &mut state)?;
+        self.catch_up(&mut transaction, &mut state, &line)?;
         let mut fold = state.ok_or_else(|| self.bad_event(1, "the log is empty".into()))?;
         let first = fold.ledger.seq + 1;
         let mut change = Change::new(&mut fold.ledger, (shared.clock)(), self.lease);
@@ -118,29 +183,22 @@ impl StoredStudy {
         }
         for (seq, event) in (first..).zip(&events) {
             let payload = checked_payload(event)?;
+            fold.tip = digest::link(&fold.tip, seq, at, event.kind(), &digest::content(&payload));
             transaction.execute(
-                "INSERT INTO events (study, seq, at, kind, payload) VALUES ($1, $2, $3, $4, $5)",
+                "INSERT INTO events (study, seq, at, kind, payload, digest) VALUES ($1, $2, $3, $4, $5, $6)",
                 &[
                     Value::Int(self.id),
                     Value::Int(seq),
                     Value::Int(at),
                     Value::Text(event.kind()),
                     Value::Text(&payload),
+                    Value::Text(&fold.tip),
                 ],
             )?;
         }
-        let count = |state| Value::Int(fold.ledger.count(state) as i64);
-        transaction.execute(
-            "UPDATE studies SET changed = $2, trials = $3, pending = $4, complete = $5, failed = $6 WHERE id = $1",
-            &[
-                Value::Int(self.id),
-                Value::Int(at),
-                Value::Int(fold.ledger.records.len() as i64),
-                count(TrialState::Pending),
-                count(TrialState::Complete),
-                count(TrialState::Failed),
-            ],
-        )?;
+        (line.changed, line.counts) = (at, fold.ledger.counts());
+        (line.head, line.tip) = (fold.ledger.seq, fold.tip.clone());
+        schema::write_line(&mut transaction, &line, false)?;
         transaction.commit()?;
         self.fold = Some(fold);
         Ok(done)

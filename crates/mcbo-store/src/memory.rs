@@ -61,7 +61,7 @@ impl MemoryStudy {
         let event = first_event(problem_toml, options, strategies)?;
         let created = now();
         let refused = |reason| StoreError::Strategy { name: options.strategy.strategy.clone(), reason };
-        let fold = Fold::start(created, event.clone(), strategies).map_err(refused)?;
+        let fold = Fold::start(created, event.clone(), String::new(), strategies).map_err(refused)?;
         Ok(Self { ledger: fold.ledger, created, lease: LEASE, log: Some(vec![(created, event)]) })
     }
 
@@ -76,7 +76,10 @@ impl MemoryStudy {
             let event = Event::read(&entry.kind, &entry.payload).map_err(bad)?;
             match &mut fold {
                 Some(fold) => fold.apply(entry.at, event.clone()).map_err(bad)?,
-                None => fold = Some(Fold::start(entry.at, event.clone(), strategies).map_err(bad)?),
+                None => {
+                    let tip = entry.digest.clone();
+                    fold = Some(Fold::start(entry.at, event.clone(), tip, strategies).map_err(bad)?);
+                }
             }
             log.push((entry.at, event));
         }
@@ -95,7 +98,7 @@ impl MemoryStudy {
             let unstorable =
                 |error: serde_json::Error| StoreError::Unstorable { number: 0, reason: error.to_string() };
             let payload = event.payload().map_err(unstorable)?;
-            Ok(Entry { seq, at: *at, kind: event.kind().to_owned(), payload })
+            Ok(Entry::new(seq, *at, event.kind().to_owned(), payload))
         };
         self.log.as_ref().map(|log| (1..).zip(log).map(entry).collect()).transpose()
     }
@@ -150,7 +153,7 @@ impl MemoryStudy {
         given: &Given,
         fixed: &Fixed,
     ) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count, given, fixed))
+        self.change(|change| change.ask(worker, count, given, fixed, None))
     }
 
     /// As [`StoredStudy::enqueue`](crate::StoredStudy::enqueue).

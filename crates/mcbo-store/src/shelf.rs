@@ -1,7 +1,7 @@
 //! Studies as wholes: copied, renamed, deleted. Each is one transaction.
 
-use crate::address::Backend;
 use crate::database::{Transaction, Value};
+use crate::digest::StudyLine;
 use crate::schema;
 use crate::store::{check_name, next_id};
 use crate::study::StoredStudy;
@@ -16,24 +16,21 @@ impl Store {
     pub fn copy(&self, name: &str, new: &str) -> Result<StoredStudy, StoreError> {
         check_name(new)?;
         let mut transaction = self.write_all()?;
-        let Some(from) = self.locked(&mut transaction, name)? else {
+        let Some(from) = locked(&mut transaction, name)? else {
             drop(transaction);
             return Err(self.no_study(name)?);
         };
         refuse_taken(&mut transaction, new)?;
         // When it was made is a part of what it is known by, so it is not that of the original.
         let (id, at) = (next_id(&mut transaction)?, (self.shared.clock)());
+        let line = StudyLine { id, name: new.to_owned(), created: at, ..from.clone() };
+        schema::write_line(&mut transaction, &line, true)?;
         transaction.execute(
-            "INSERT INTO studies (id, name, created, changed, trials, pending, complete, failed) \
-             SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), CAST($3 AS BIGINT), changed, trials, pending, complete, failed \
-             FROM studies WHERE id = $4",
-            &[Value::Int(id), Value::Text(new), Value::Int(at), Value::Int(from)],
+            "INSERT INTO events (study, seq, at, kind, payload, digest) \
+             SELECT CAST($1 AS BIGINT), seq, at, kind, payload, digest FROM events WHERE study = $2",
+            &[Value::Int(id), Value::Int(from.id)],
         )?;
-        transaction.execute(
-            "INSERT INTO events (study, seq, at, kind, payload) \
-             SELECT CAST($1 AS BIGINT), seq, at, kind, payload FROM events WHERE study = $2",
-            &[Value::Int(id), Value::Int(from)],
-        )?;
+        schema::write_roll(&mut transaction)?;
         transaction.commit()?;
         Ok(StoredStudy::new(self.shared.clone(), id, at, new))
     }
@@ -45,13 +42,13 @@ impl Store {
     pub fn rename(&self, name: &str, new: &str) -> Result<(), StoreError> {
         check_name(new)?;
         let mut transaction = self.write_all()?;
-        let Some(id) = self.locked(&mut transaction, name)? else {
+        let Some(line) = locked(&mut transaction, name)? else {
             drop(transaction);
             return Err(self.no_study(name)?);
         };
         refuse_taken(&mut transaction, new)?;
-        transaction
-            .execute("UPDATE studies SET name = $2 WHERE id = $1", &[Value::Int(id), Value::Text(new)])?;
+        schema::write_line(&mut transaction, &StudyLine { name: new.to_owned(), ..line }, false)?;
+        schema::write_roll(&mut transaction)?;
         transaction.commit()
     }
 
@@ -61,12 +58,13 @@ impl Store {
     /// If there is no such study.
     pub fn delete(&self, name: &str) -> Result<(), StoreError> {
         let mut transaction = self.write_all()?;
-        let Some(id) = self.locked(&mut transaction, name)? else {
+        let Some(line) = locked(&mut transaction, name)? else {
             drop(transaction);
             return Err(self.no_study(name)?);
         };
-        transaction.execute("DELETE FROM events WHERE study = $1", &[Value::Int(id)])?;
-        transaction.execute("DELETE FROM studies WHERE id = $1", &[Value::Int(id)])?;
+        transaction.execute("DELETE FROM events WHERE study = $1", &[Value::Int(line.id)])?;
+        transaction.execute("DELETE FROM studies WHERE id = $1", &[Value::Int(line.id)])?;
+        schema::write_roll(&mut transaction)?;
         transaction.commit()
     }
 
@@ -77,15 +75,13 @@ impl Store {
         schema::lock_all(database, &mut transaction)?;
         Ok(transaction)
     }
+}
 
-    /// The number of a study, to which nobody else writes until the transaction ends.
-    fn locked(&self, transaction: &mut Transaction<'_>, name: &str) -> Result<Option<i64>, StoreError> {
-        let sql = match self.shared.database.address.backend {
-            Backend::Sqlite => "SELECT id FROM studies WHERE name = $1",
-            Backend::Postgres => "SELECT id FROM studies WHERE name = $1 FOR UPDATE",
-        };
-        let rows = transaction.rows(sql, &[Value::Text(name)])?;
-        rows.first().map(|row| transaction.get(row, 0)).transpose()
+/// The line of a study, to which nobody else writes until the transaction ends.
+fn locked(transaction: &mut Transaction<'_>, name: &str) -> Result<Option<StudyLine>, StoreError> {
+    match schema::lines(transaction)?.into_iter().find(|line| line.name == name) {
+        Some(line) => schema::line(transaction, line.id, true),
+        None => Ok(None),
     }
 }
 

@@ -7,7 +7,9 @@ use mcbo_core::{Problem, default_initial};
 
 use crate::StoreError;
 use crate::database::{Database, Transaction, Value};
+use crate::digest::{self, StudyLine};
 use crate::event::{Created, Event, FORMAT, program};
+use crate::schema;
 use crate::shelf::refuse_taken;
 use mcbo_core::StrategyOptions;
 
@@ -73,7 +75,18 @@ impl Store {
     /// # Errors
     /// If the address is not understood, the database cannot be reached, or it is not of this program or of a newer one.
     pub fn open(url: &str) -> Result<Self, StoreError> {
-        let database = Database::open(url)?;
+        Self::opened(Database::open(url, true)?)
+    }
+
+    /// The same, but none is made: what is not there, or has nothing in it, is refused.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and [`StoreError::NoStore`] and [`StoreError::Empty`].
+    pub fn open_existing(url: &str) -> Result<Self, StoreError> {
+        Self::opened(Database::open(url, false)?)
+    }
+
+    fn opened(database: Database) -> Result<Self, StoreError> {
         Ok(Self {
             shared: Arc::new(Shared { database, strategies: Arc::new(Library), clock: Arc::new(now) }),
         })
@@ -111,9 +124,23 @@ impl Store {
     /// # Errors
     /// If it is not.
     pub fn check_writable(&self) -> Result<(), StoreError> {
+        self.shared.database.check_room()?;
         let mut transaction = self.shared.database.write()?;
-        transaction.execute("UPDATE studies SET changed = changed", &[])?;
+        transaction.execute("UPDATE meta SET schema_version = schema_version", &[])?;
         // Dropped without a commit: nothing has happened.
+        Ok(())
+    }
+
+    /// Compares all that is there with its checksums, and looks at every page of a file.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`], with the first thing that is not as it was written.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.shared.database.check()?;
+        for line in schema::lines(&mut self.shared.database.read()?)? {
+            let study = StoredStudy::new(self.shared.clone(), line.id, line.created, &line.name);
+            study.each_event(|_| Ok(()))?;
+        }
         Ok(())
     }
 
@@ -136,15 +163,28 @@ impl Store {
         refuse_taken(&mut transaction, name)?;
         let id = next_id(&mut transaction)?;
         let at = (self.shared.clock)();
+        let tip = digest::link("", 1, at, event.kind(), &digest::content(&payload));
+        let line = StudyLine {
+            id,
+            name: name.to_owned(),
+            created: at,
+            changed: at,
+            counts: [0; 4],
+            head: 1,
+            tip: tip.clone(),
+        };
+        schema::write_line(&mut transaction, &line, true)?;
         transaction.execute(
-            "INSERT INTO studies (id, name, created, changed, trials, pending, complete, failed) \
-             VALUES ($1, $2, $3, $4, 0, 0, 0, 0)",
-            &[Value::Int(id), Value::Text(name), Value::Int(at), Value::Int(at)],
+            "INSERT INTO events (study, seq, at, kind, payload, digest) VALUES ($1, 1, $2, $3, $4, $5)",
+            &[
+                Value::Int(id),
+                Value::Int(at),
+                Value::Text(event.kind()),
+                Value::Text(&payload),
+                Value::Text(&tip),
+            ],
         )?;
-        transaction.execute(
-            "INSERT INTO events (study, seq, at, kind, payload) VALUES ($1, 1, $2, $3, $4)",
-            &[Value::Int(id), Value::Int(at), Value::Text(event.kind()), Value::Text(&payload)],
-        )?;
+        schema::write_roll(&mut transaction)?;
         transaction.commit()?;
         Ok(StoredStudy::new(self.shared.clone(), id, at, name))
     }
@@ -154,15 +194,12 @@ impl Store {
     /// # Errors
     /// If there is none.
     pub fn open_study(&self, name: &str) -> Result<StoredStudy, StoreError> {
-        let mut transaction = self.shared.database.read()?;
-        let rows =
-            transaction.rows("SELECT id, created FROM studies WHERE name = $1", &[Value::Text(name)])?;
-        if let Some(row) = rows.first() {
-            let (id, created) = (transaction.get(row, 0)?, transaction.get(row, 1)?);
-            return Ok(StoredStudy::new(self.shared.clone(), id, created, name));
+        // By the whole list: it is short, and an index that is broken would hide one.
+        let lines = schema::lines(&mut self.shared.database.read()?)?;
+        match lines.into_iter().find(|line| line.name == name) {
+            Some(line) => Ok(StoredStudy::new(self.shared.clone(), line.id, line.created, name)),
+            None => Err(self.no_study(name)?),
         }
-        drop(transaction);
-        Err(self.no_study(name)?)
     }
 
     /// That no study has this name, and which do.
@@ -179,26 +216,19 @@ impl Store {
     /// # Errors
     /// If the database cannot be read.
     pub fn studies(&self) -> Result<Vec<Summary>, StoreError> {
-        let mut transaction = self.shared.database.read()?;
-        let rows = transaction.rows(
-            "SELECT name, created, changed, trials, pending, complete, failed FROM studies ORDER BY name",
-            &[],
-        )?;
-        let number = |row, column| -> Result<usize, StoreError> {
-            Ok(usize::try_from(transaction.get::<i64>(row, column)?).unwrap_or(0))
+        let mut lines = schema::lines(&mut self.shared.database.read()?)?;
+        lines.sort_by(|a, b| a.name.cmp(&b.name));
+        let number = |value| usize::try_from(value).unwrap_or(0);
+        let summary = |line: StudyLine| Summary {
+            name: line.name,
+            created: line.created,
+            changed: line.changed,
+            trials: number(line.counts[0]),
+            pending: number(line.counts[1]),
+            complete: number(line.counts[2]),
+            failed: number(line.counts[3]),
         };
-        let summary = |row| {
-            Ok(Summary {
-                name: transaction.get(row, 0)?,
-                created: transaction.get(row, 1)?,
-                changed: transaction.get(row, 2)?,
-                trials: number(row, 3)?,
-                pending: number(row, 4)?,
-                complete: number(row, 5)?,
-                failed: number(row, 6)?,
-            })
-        };
-        rows.iter().map(summary).collect()
+        Ok(lines.into_iter().map(summary).collect())
     }
 }
 

@@ -7,14 +7,19 @@ use std::time::Duration;
 use mcbo_core::{Fixed, Given, Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
 
 use crate::database::{Transaction, Value};
+use crate::digest::StudyLine;
 use crate::event::{Event, Row, program};
 use crate::fold::Fold;
 use crate::history::{Happening, Teller};
-use crate::ledger::{Duplicates, LEASE, Ledger, checked};
+use crate::ledger::{Change, Duplicates, LEASE, Ledger, checked};
 use crate::log::Unless;
+use crate::schema;
 use crate::store::Shared;
 use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial};
 use crate::{RowError, StoreError};
+
+/// How often a suggestion is computed while others may write, before the study is locked for it.
+const ATTEMPTS: usize = 2;
 
 /// A study in a store. Every call sees what others have written in the meantime; every call that writes is one
 /// transaction, and done when it returns.
@@ -47,6 +52,11 @@ impl StoredStudy {
     /// The study's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The address of its store, without its password.
+    pub fn address(&self) -> &str {
+        &self.shared.database.address.shown
     }
 
     /// The same study where trials that are asked for from now on belong to their worker for another time than [`LEASE`].
@@ -86,10 +96,14 @@ impl StoredStudy {
     /// If the database cannot be read, or the study was deleted.
     pub fn last_event(&self) -> Result<i64, StoreError> {
         let mut transaction = self.shared.database.read()?;
-        self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
+        let line = self.check_there(&mut transaction, false)?;
+        if line.head > 0 {
+            return Ok(line.head);
+        }
+        // A store without checksums that cannot be written.
         let rows = transaction
             .rows("SELECT COALESCE(MAX(seq), 0) FROM events WHERE study = $1", &[Value::Int(self.id)])?;
-        rows.first().map_or(Ok(0), |row| transaction.get::<i64>(row, 0))
+        rows.first().map_or(Ok(0), |row| transaction.get(row, 0))
     }
 
     /// The number of the last event that this handle has read.
@@ -99,8 +113,9 @@ impl StoredStudy {
 
     /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones.
     ///
-    /// So asking again, after a crash for example, gives the same trials and not others. The suggestion is computed
-    /// while the study is locked: other writers wait for it, readers do not.
+    /// So asking again, after a crash for example, gives the same trials and not others. The suggestion is computed from the log
+    /// as it is then, while others may write. If another one was put under way meanwhile, it is computed again, so that it
+    /// takes that into account, the third time with the study locked; the log says from which of its places it was computed.
     ///
     /// # Errors
     /// If no model can be fitted, or the database cannot be written.
@@ -134,7 +149,24 @@ impl StoredStudy {
         given: &Given,
         fixed: &Fixed,
     ) -> Result<Vec<StoredTrial>, StoreError> {
-        self.change(|change| change.ask(worker, count, given, fixed))
+        for _ in 0..ATTEMPTS {
+            let now = (self.shared.clock)();
+            let ledger = self.ledger()?;
+            let wanted = count - ledger.known(worker, count, given, fixed, now).len();
+            if wanted == 0 {
+                break;
+            }
+            let mut computed = Some(ledger.compute(wanted, given, fixed)?);
+            let seq = ledger.seq;
+            let put = |change: &mut Change<'_>| match change.ledger.moved > seq {
+                true => Ok(None),
+                false => change.ask(worker, count, given, fixed, computed.take()).map(Some),
+            };
+            if let Some(trials) = self.change(put)? {
+                return Ok(trials);
+            }
+        }
+        self.change(|change| change.ask(worker, count, given, fixed, None))
     }
 
     /// Puts a trial of the caller's own choice under way. Without a worker nobody has it, and the next who asks gets it.
@@ -356,7 +388,7 @@ impl StoredStudy {
     /// If the database cannot be read.
     pub fn status(&mut self) -> Result<Status, StoreError> {
         let (name, made, now) = (self.name.clone(), self.created, (self.shared.clock)());
-        let Fold { created, ledger } = self.current()?;
+        let Fold { created, ledger, .. } = self.current()?;
         let partial = |trial: &&Trial| {
             trial.state != TrialState::Voided && trial.values.iter().flatten().any(Option::is_none)
         };
@@ -382,11 +414,14 @@ impl StoredStudy {
     /// The whole log, oldest event first.
     ///
     /// # Errors
-    /// If the database cannot be read.
+    /// If the database cannot be read, or is damaged.
     pub fn events(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut transaction = self.shared.database.read()?;
-        self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
-        self.read_events(&mut transaction, 0)
+        let mut entries = Vec::new();
+        self.each_event(|entry| {
+            entries.push(entry);
+            Ok(())
+        })?;
+        Ok(entries)
     }
 
     /// Who did what and when, oldest first: the log as a story.
@@ -405,17 +440,16 @@ impl StoredStudy {
         self.events()?.into_iter().map(tell).collect()
     }
 
-    /// Refuses to go on with a study that was deleted; `sql` looks for when the study of a number was made.
+    /// The line of the study in the list; nobody else writes to it until the transaction ends, if it is `locked`. Refuses to go on
+    /// with a study that was deleted.
     pub(crate) fn check_there(
         &self,
         transaction: &mut Transaction<'_>,
-        sql: &'static str,
-    ) -> Result<(), StoreError> {
-        let rows = transaction.rows(sql, &[Value::Int(self.id)])?;
-        let created = rows.first().map(|row| transaction.get::<i64>(row, 0)).transpose()?;
-        match created == Some(self.created) {
-            true => Ok(()),
-            false => Err(StoreError::Deleted { name: self.name.clone() }),
+        locked: bool,
+    ) -> Result<StudyLine, StoreError> {
+        match schema::line(transaction, self.id, locked)? {
+            Some(line) if line.created == self.created => Ok(line),
+            _ => Err(transaction.database.suspect(StoreError::Deleted { name: self.name.clone() })),
         }
     }
 
@@ -434,20 +468,27 @@ impl StoredStudy {
             return Err(StoreError::NotProposed { number: trial });
         }
         let entries = self.events()?;
-        let (mut fold, mut found) = (None, None);
-        for entry in entries {
-            if entry.seq == record.seq {
-                found = Some(entry);
-                break;
-            }
+        let place = entries.iter().position(|entry| entry.seq == record.seq);
+        let Some(place) = place else { return Err(self.bad_event(record.seq, "it is gone".into())) };
+        let asked = |entry: &Entry| match Event::read(&entry.kind, &entry.payload) {
+            Ok(Event::Asked(event)) => Ok(event),
+            _ => Err(self.bad_event(entry.seq, "it is no proposal".into())),
+        };
+        let entry = entries[place].clone();
+        let event = asked(&entry)?;
+        // What it knew: the log up to some place, and perhaps proposals that were computed with it.
+        let (last, known) = event.from.map_or((entry.seq - 1, 0), |from| (from.seq, from.known));
+        let with = entries[..place].iter().rev().take(known).map(asked).collect::<Result<Vec<_>, _>>()?;
+        let mut fold = None;
+        for entry in entries.into_iter().take_while(|entry| entry.seq <= last) {
             self.apply(&mut fold, entry)?;
         }
-        let (Some(mut fold), Some(entry)) = (fold, found) else {
-            return Err(self.bad_event(record.seq, "it is gone".into()));
+        let Some(mut fold) = fold else {
+            return Err(self.bad_event(record.seq, "nothing comes before it".into()));
         };
-        let Ok(Event::Asked(event)) = Event::read(&entry.kind, &entry.payload) else {
-            return Err(self.bad_event(entry.seq, "it is no proposal".into()));
-        };
+        for event in with.into_iter().rev() {
+            fold.ledger.study.resume(event.proposal)?;
+        }
         if event.proposal.suggestion.origin() == Origin::Enqueued {
             return Err(StoreError::NotProposed { number: trial });
         }
@@ -475,8 +516,8 @@ impl StoredStudy {
         let shared = self.shared.clone();
         let mut fold = self.fold.take();
         let mut transaction = shared.database.read()?;
-        self.check_there(&mut transaction, "SELECT created FROM studies WHERE id = $1")?;
-        self.catch_up(&mut transaction, &mut fold)?;
+        let line = self.check_there(&mut transaction, false)?;
+        self.catch_up(&mut transaction, &mut fold, &line)?;
         drop(transaction);
         match fold {
             Some(fold) => Ok(self.fold.insert(fold)),

@@ -65,12 +65,15 @@ pub struct Entry {
     pub kind: String,
     /// Its content, JSON.
     pub payload: String,
+    /// Its checksum, which goes on from that of the event before it; empty in memory, and in a store of an
+    /// older program that cannot be written.
+    pub digest: String,
 }
 
 impl Entry {
-    /// An event as it was stored elsewhere.
+    /// An event as it was written down elsewhere, without a checksum.
     pub fn new(seq: i64, at: i64, kind: String, payload: String) -> Self {
-        Self { seq, at, kind, payload }
+        Self { seq, at, kind, payload, digest: String::new() }
     }
 }
 

@@ -9,8 +9,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mcbo_core::TrialState;
-use mcbo_store::{Store, StoreError};
+use mcbo_core::{Origin, TrialState};
+use mcbo_store::{Row, Store, StoreError};
 
 use common::{create, sqlite, world};
 
@@ -29,6 +29,19 @@ fn child() {
             let growth = world(trial.number, &trial.suggestion.intervention)[2].1[0].to_bits();
             let mut out = std::io::stdout().lock();
             writeln!(out, "\nack {} {growth}", trial.number).and_then(|()| out.flush()).unwrap();
+            if std::env::var_os("MCBO_STORE_ALSO").is_none() {
+                continue;
+            }
+            // Now and then a value is put right, and a row comes from outside.
+            if trial.number % 2 == 0 {
+                study.correct(trial.number, &[("growth", vec![corrected(growth)])], "")?;
+                writeln!(out, "\ncor {} 0", trial.number).and_then(|()| out.flush()).unwrap();
+            }
+            if trial.number % 3 == 0 {
+                let values = [("growth".to_owned(), vec![outside(trial.number)])].into();
+                study.add(&[Row { values, ..Row::default() }])?;
+                writeln!(out, "\nadd {} 0", trial.number).and_then(|()| out.flush()).unwrap();
+            }
         }
         Ok(())
     };
@@ -38,7 +51,22 @@ fn child() {
     }
 }
 
+/// What a growth becomes when it is put right.
+fn corrected(bits: u64) -> f64 {
+    f64::from_bits(bits) + 1.0
+}
+
+/// The growth of the row that comes from outside after a trial.
+fn outside(trial: usize) -> f64 {
+    1e6 + trial as f64
+}
+
 fn spawn(url: &str, rounds: usize, wrap: Option<&str>) -> Child {
+    spawn_with(url, rounds, wrap, false)
+}
+
+/// The same, perhaps with a child that also corrects and adds.
+fn spawn_with(url: &str, rounds: usize, wrap: Option<&str>, also: bool) -> Child {
     let program = std::env::current_exe().unwrap();
     let mut command = match wrap {
         Some(limits) => {
@@ -50,13 +78,20 @@ fn spawn(url: &str, rounds: usize, wrap: Option<&str>) -> Child {
     };
     command.args(["child", "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
     command.env("MCBO_STORE_CHILD", url).env("MCBO_STORE_ROUNDS", rounds.to_string());
+    if also {
+        command.env("MCBO_STORE_ALSO", "1");
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// The acknowledged trials with the bits of their growth, and the error if there was one.
 fn acknowledged(output: &str) -> (Vec<(usize, u64)>, Option<String>) {
+    acknowledged_of("ack ", output)
+}
+
+fn acknowledged_of(what: &str, output: &str) -> (Vec<(usize, u64)>, Option<String>) {
     let ack = |line: &str| {
-        let (number, bits) = line.strip_prefix("ack ")?.split_once(' ')?;
+        let (number, bits) = line.strip_prefix(what)?.split_once(' ')?;
         Some((number.parse().ok()?, bits.parse().ok()?))
     };
     // The last line may have been cut off.
@@ -82,25 +117,47 @@ fn check(url: &str, acknowledged: &BTreeMap<usize, u64>) -> usize {
     for (&number, &bits) in acknowledged {
         let trial = &trials[number - 1].trial;
         assert_eq!(trial.state, TrialState::Complete, "trial {number} was acknowledged and is lost");
-        assert_eq!(trial.values.as_ref().unwrap()[2].unwrap().to_bits(), bits);
+        let growth = trial.values.as_ref().unwrap()[2].unwrap();
+        assert!(growth.to_bits() == bits || growth == corrected(bits), "trial {number}: {growth}");
     }
     let of = |kind: &str| events.iter().filter(|entry| entry.kind == kind).count();
-    assert_eq!(of("asked"), trials.len(), "no trial twice");
-    let complete = trials.iter().filter(|trial| trial.trial.state == TrialState::Complete).count();
+    let is_added = |trial: &&mcbo_store::StoredTrial| trial.trial.suggestion.origin() == Origin::Added;
+    let added = trials.iter().filter(is_added).count();
+    assert_eq!(of("asked"), trials.len() - added, "no trial twice");
+    assert_eq!(of("added"), added, "no row twice");
+    let complete = trials.iter().filter(|trial| trial.trial.state == TrialState::Complete).count() - added;
     assert_eq!(of("told"), complete, "no result twice");
     complete
+}
+
+/// Every correction and every row that was acknowledged is there, once.
+fn check_also(url: &str, told: &BTreeMap<usize, u64>, corrections: &[usize], rows: &[usize]) {
+    let trials = Store::open(url).unwrap().open_study("s").unwrap().trials().unwrap();
+    let growth = |trial: &mcbo_store::StoredTrial| trial.trial.values.as_ref().and_then(|values| values[2]);
+    for number in corrections {
+        assert_eq!(
+            growth(&trials[number - 1]),
+            told.get(number).map(|bits| corrected(*bits)),
+            "trial {number}"
+        );
+    }
+    for number in rows {
+        let count = trials.iter().filter(|trial| growth(trial) == Some(outside(*number))).count();
+        assert_eq!(count, 1, "the row after trial {number}");
+    }
 }
 
 /// Kills children at random moments of their work.
 fn kill(url: &str, times: usize) {
     create(&Store::open(url).unwrap(), "s", "random", 0);
     let mut all = BTreeMap::new();
+    let (mut corrections, mut rows) = (Vec::new(), Vec::new());
     let (mut random, mut during) = (0x2545_f491_4f6c_dd1d_u64, 0);
     for _ in 0..times {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        let mut child = spawn(url, 1_000_000, None);
+        let mut child = spawn_with(url, 1_000_000, None, true);
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut text = String::new();
         // Some while they open the store, most while they work.
@@ -114,13 +171,21 @@ fn kill(url: &str, times: usize) {
         let (acks, error) = acknowledged(&text);
         assert_eq!(error, None);
         during += usize::from(!acks.is_empty());
+        corrections.extend(acknowledged_of("cor ", &text).0.into_iter().map(|(number, _)| number));
+        rows.extend(acknowledged_of("add ", &text).0.into_iter().map(|(number, _)| number));
         for (number, bits) in acks {
             assert!(all.insert(number, bits).is_none(), "trial {number} was acknowledged twice");
         }
         let complete = check(url, &all);
         assert!(complete <= all.len() + times, "{complete} results, {} acknowledged", all.len());
     }
-    eprintln!("{times} kills, {during} of them while telling; {} trials acknowledged, none lost", all.len());
+    check_also(url, &all, &corrections, &rows);
+    eprintln!(
+        "{times} kills, {during} of them while telling; {} trials, {} corrections, {} rows acknowledged, none lost",
+        all.len(),
+        corrections.len(),
+        rows.len()
+    );
     assert!(during > times / 2, "{during} of {times} were killed while telling");
 }
 
@@ -162,23 +227,29 @@ fn together(url: &str, processes: usize, rounds: usize) {
     eprintln!("{processes} processes, {rounds} rounds each, {reads} reads between: {seconds:.1} s");
 }
 
+/// A number of the environment: larger campaigns than those of every day.
+fn number(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |number| number.parse().unwrap())
+}
+
 #[test]
 fn killed_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
-    kill(&sqlite(&folder), 200);
+    kill(&sqlite(&folder), number("MCBO_KILLS", 150));
 }
 
 #[test]
 fn together_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
-    together(&sqlite(&folder), 16, 50);
+    together(&sqlite(&folder), number("MCBO_PROCESSES", 16), 50);
 }
 
 #[test]
 fn on_postgres() {
     let Some(server) = common::postgres::Server::start() else { return };
-    kill(&server.fresh(), 40);
-    together(&server.fresh(), 8, 20);
+    kill(&server.fresh(), number("MCBO_KILLS", 40).min(300));
+    let many = number("MCBO_PROCESSES", 8);
+    together(&server.fresh(), many, if many > 8 { 50 } else { 20 });
 }
 
 /// A file that may not grow any more: what was acknowledged is there, and with more room it goes on.

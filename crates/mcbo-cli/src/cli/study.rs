@@ -390,6 +390,7 @@ pub struct Delete {
 Examples:
   mcbo doctor                  is anything wrong with this set-up?
   mcbo doctor beer             is the graph of this study right, by what was measured?
+  mcbo doctor --repair saved.sqlite    what can be read of a damaged store, to a new file
   mcbo doctor --storage postgresql://lab@server/mcbo")]
 pub struct Doctor {
     /// A study whose graph, formulas and values are compared with its data
@@ -397,6 +398,9 @@ pub struct Doctor {
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads, requires = "study")]
     pub threads: Option<usize>,
+    /// Save what can be read of a damaged file to this new one, and say what is lost
+    #[arg(long, value_name = "NEW", conflicts_with = "study")]
+    pub repair: Option<std::path::PathBuf>,
     /// Print a JSON array instead of a list
     #[arg(long)]
     pub json: bool,

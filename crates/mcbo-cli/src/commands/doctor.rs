@@ -1,11 +1,12 @@
 //! `mcbo doctor`: what is wrong with this set-up.
 
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
 use mcbo_core::Doubt;
-use mcbo_store::Store;
+use mcbo_store::{Repaired, Store, StoreError};
 use serde_json::{Value, json};
 
 use crate::cli::Doctor;
@@ -39,6 +40,9 @@ impl Finding {
 pub fn run(arguments: &Doctor) -> Result<ExitCode> {
     if let Some(study) = &arguments.study {
         return examine(arguments, study);
+    }
+    if let Some(new) = &arguments.repair {
+        return repair(arguments, new);
     }
     let mut findings = vec![program(), threads(), shell()];
     findings.extend(storage(arguments));
@@ -137,7 +141,10 @@ fn storage(arguments: &Doctor) -> Vec<Finding> {
         Err(error) => return vec![Finding::new("storage", Grade::Bad, one_line(&error.to_string()))],
     };
     let start = Instant::now();
-    let opened = Store::open(&url);
+    let opened = match Store::open_existing(&url) {
+        Err(StoreError::NoStore { .. }) => Store::open(&url),
+        opened => opened,
+    };
     let store = match opened {
         Ok(store) => store,
         Err(error) => return vec![Finding::new("storage", Grade::Bad, error.to_string())],
@@ -149,6 +156,10 @@ fn storage(arguments: &Doctor) -> Vec<Finding> {
         Ok(()) => Finding::new("storage", Grade::Good, format!("{opening} and can be written")),
         Err(error) => Finding::new("storage", Grade::Bad, format!("{opening}, but: {error}")),
     });
+    if let Err(error) = store.check() {
+        findings.push(Finding::new("content", Grade::Bad, error.to_string()));
+        return findings;
+    }
     let studies = match store.studies() {
         Ok(studies) => studies,
         Err(error) => {
@@ -179,6 +190,34 @@ fn storage(arguments: &Doctor) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Saves what can be read of a damaged store to a new file; ends with 1 if anything is lost.
+fn repair(arguments: &Doctor, new: &Path) -> Result<ExitCode> {
+    let new = store::url_of(&std::path::absolute(new)?);
+    let repaired = Store::repair(&store::address(&arguments.storage)?, &new)?;
+    let whole = repaired.iter().all(|study| study.saved && study.lost.is_empty());
+    if arguments.json {
+        let study = |study: &Repaired| json!({ "study": study.name, "saved": study.saved, "trials": study.trials, "lost": study.lost });
+        super::write_line(&repaired.iter().map(study).collect::<Vec<Value>>().into())?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        for study in &repaired {
+            let name = describe::argument(&study.name);
+            let saved = match study.saved {
+                true => format!("{name}: {} saved", describe::count(study.trials, "trial")),
+                false => format!("{name}: nothing could be saved"),
+            };
+            let lost = if study.lost.is_empty() { ", nothing lost" } else { "; lost:" };
+            writeln!(out, "{saved}{lost}")?;
+            for lost in &study.lost {
+                writeln!(out, "  {lost}")?;
+            }
+        }
+        out.flush()?;
+    }
+    Console::new(arguments.storage.quiet).note(&format!("the new store is {new}; the old file is as it was"));
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn one_line(text: &str) -> String {

@@ -40,7 +40,12 @@ pub fn run(arguments: &Init) -> Result<ExitCode> {
     let shown = file.display().to_string();
     let mut out =
         OpenOptions::new().write(true).create_new(true).open(file).map_err(|e| refused(file, &e))?;
-    out.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))?;
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.sync_all()) {
+        // Half a file is worse than none.
+        let _ = std::fs::remove_file(file);
+        return Err(error)
+            .with_context(|| format!("cannot write {shown}; hint: make room and repeat the command"));
+    }
     let name = describe::argument(&shown);
     let drawn = arguments.from.is_some();
     let next = [

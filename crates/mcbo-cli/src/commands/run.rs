@@ -100,7 +100,7 @@ fn book(arguments: &Run, console: &Console) -> Result<Book> {
             match stored {
                 Ok(stored) => keep(stored),
                 // Nobody asked for a store: measuring goes on without one.
-                Err(error) if arguments.storage.storage.is_none() => {
+                Err(error) if arguments.storage.storage.is_none() && !is_damage(&error) => {
                     console.warning(&format!("this run is not kept: {error}"));
                     Ok(Book::in_memory(in_memory(arguments, problem, &options), worker.clone()))
                 }
@@ -114,6 +114,11 @@ fn book(arguments: &Run, console: &Console) -> Result<Book> {
             Err(BadInput::new("no problem is given", "name a problem file, or a --study").into())
         }
     }
+}
+
+/// Whether what is kept already is in danger: then nothing goes on as if nothing were.
+fn is_damage(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::Damaged { .. } | StoreError::Empty { .. }))
 }
 
 fn in_memory(arguments: &Run, problem: Problem, options: &Options) -> Study {

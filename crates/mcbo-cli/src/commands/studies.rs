@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::cli::Studies;
 use crate::console::Console;
 use crate::exit::ExitCode;
+use crate::failure::BadInput;
 use crate::run::kept::is_unnamed;
 use crate::table::{self, Align, Table};
 use crate::{store, timestamp};
@@ -18,7 +19,10 @@ pub fn run(arguments: &Studies) -> Result<ExitCode> {
     // Somebody who has no studies yet is no mistake; a place without any, that was named, is.
     let storage = &arguments.storage;
     let named = storage.storage.is_some();
-    let all = if named { store::existing(storage) } else { store::open(storage) }?.studies()?;
+    let all = match store::existing(storage) {
+        Err(error) if !named && error.is::<BadInput>() => Vec::new(),
+        opened => opened?.studies()?,
+    };
     let count = all.len();
     let shown: Vec<Summary> =
         all.into_iter().filter(|study| arguments.all || !is_unnamed(&study.name)).collect();

@@ -11,10 +11,10 @@ use mcbo_core::{Given, Problem, Trial};
 
 use super::world::{MeasureError, World};
 use crate::console::Console;
-use crate::interrupt::{Interrupt, stop_group};
+use crate::interrupt::{Interrupt, Offspring, stop_group};
 use crate::json;
 
-mod answer;
+pub mod answer;
 
 /// How long to wait for output of a program that has ended already: something it started may hold on to it.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -22,6 +22,12 @@ const DRAIN: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(2);
 /// How many of its last lines on stderr to remember.
 const LINES: usize = 12;
+/// How many bytes of an answer are read at most.
+const ANSWER: usize = 16 << 20;
+/// How many bytes of a line on stderr are passed on at once.
+const LINE: u64 = 64 << 10;
+/// What a program of others has no business to know: how to get at the store.
+const SECRETS: [&str; 5] = ["MCBO_STORAGE", "PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE", "PGSSLPASSWORD"];
 
 /// Shell commands, each started once per trial by `sh -c`.
 pub struct Programs {
@@ -44,6 +50,15 @@ pub struct Exec {
 enum Event {
     Ended(std::io::Result<ExitStatus>),
     Closed,
+    /// It prints without end.
+    TooMuch,
+}
+
+/// Why a program was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stopped {
+    Late,
+    TooMuch,
 }
 
 /// What a program gave.
@@ -51,7 +66,7 @@ struct Output {
     status: ExitStatus,
     stdout: Vec<u8>,
     stderr: String,
-    late: bool,
+    stopped: Option<Stopped>,
 }
 
 impl Exec {
@@ -76,6 +91,7 @@ impl Exec {
         let mut command = Command::new("sh");
         command.arg("-c").arg(program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        SECRETS.iter().for_each(|name| _ = command.env_remove(name));
         // Its own group: Ctrl-C in the terminal is ours to handle, and a timeout stops all that it started.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -88,6 +104,7 @@ impl Exec {
     }
 
     fn call(&self, program: &str, input: String) -> Result<Output, MeasureError> {
+        let offspring = Offspring::expected();
         let mut child = self.start(program)?;
         let id = child.id();
         self.interrupt.set_program(id);
@@ -100,20 +117,23 @@ impl Exec {
         let stderr = pass_on(child.stderr.take(), self.console.clone(), events.clone());
         thread::spawn(move || events.send(Event::Ended(child.wait())));
 
-        let (ended, late) = self.wait(id, &inbox);
+        let (ended, stopped) = self.wait(id, &inbox);
         self.interrupt.set_program(0);
+        // Whatever it left behind, in its group or outside of it.
+        stop_group(id, true);
+        offspring.end();
         let status = ended.map_err(|error| {
             MeasureError::new(format!("waiting for it failed: {error}"), "try the run again")
         })?;
         let stdout = std::mem::take(&mut *stdout.lock().expect("no thread panics with it"));
         let stderr = stderr.lock().expect("no thread panics with it").join("\n");
-        Ok(Output { status, stdout, stderr, late })
+        Ok(Output { status, stdout, stderr, stopped })
     }
 
-    /// Waits until the program has ended and its output is complete; stops it when its time is up.
-    fn wait(&self, id: u32, inbox: &Receiver<Event>) -> (std::io::Result<ExitStatus>, bool) {
+    /// Waits until the program has ended and its output is complete; stops it when its time is up or it prints too much.
+    fn wait(&self, id: u32, inbox: &Receiver<Event>) -> (std::io::Result<ExitStatus>, Option<Stopped>) {
         let mut deadline = self.timeout.map(|timeout| Instant::now() + timeout);
-        let (mut ended, mut closed, mut late, mut asked) = (None, 0, false, false);
+        let (mut ended, mut closed, mut stopped, mut asked) = (None, 0, None, false);
         loop {
             let event = match deadline {
                 None => inbox.recv().ok(),
@@ -125,15 +145,20 @@ impl Exec {
                     deadline = Some(Instant::now() + DRAIN);
                 }
                 Some(Event::Closed) => closed += 1,
+                Some(Event::TooMuch) => {
+                    stopped = Some(Stopped::TooMuch);
+                    stop_group(id, true);
+                    deadline = Some(Instant::now() + GRACE);
+                }
                 // The program has ended, but something it started holds on to its output.
                 None if ended.is_some() => {
-                    if late {
+                    if stopped.is_some() {
                         stop_group(id, true);
                     }
                     closed = 2;
                 }
                 None => {
-                    late = true;
+                    stopped = stopped.or(Some(Stopped::Late));
                     stop_group(id, asked);
                     asked = true;
                     deadline = Some(Instant::now() + GRACE);
@@ -142,13 +167,13 @@ impl Exec {
             if closed >= 2
                 && let Some(status) = ended.take()
             {
-                return (status, late);
+                return (status, stopped);
             }
         }
     }
 }
 
-/// Collects everything that comes.
+/// Collects everything that comes, up to [`ANSWER`].
 fn collect(from: Option<impl Read + Send + 'static>, events: Sender<Event>) -> Arc<Mutex<Vec<u8>>> {
     let shared = Arc::new(Mutex::new(Vec::new()));
     let into = Arc::clone(&shared);
@@ -156,7 +181,12 @@ fn collect(from: Option<impl Read + Send + 'static>, events: Sender<Event>) -> A
         let mut buffer = [0; 8192];
         if let Some(mut from) = from {
             while let Ok(count @ 1..) = from.read(&mut buffer) {
-                into.lock().expect("no thread panics with it").extend_from_slice(&buffer[..count]);
+                let mut into = into.lock().expect("no thread panics with it");
+                if into.len() + count > ANSWER {
+                    let _ = events.send(Event::TooMuch);
+                    break;
+                }
+                into.extend_from_slice(&buffer[..count]);
             }
         }
         events.send(Event::Closed)
@@ -175,7 +205,7 @@ fn pass_on(
     thread::spawn(move || {
         let mut line = Vec::new();
         if let Some(mut from) = from.map(BufReader::new) {
-            while let Ok(1..) = from.read_until(b'\n', &mut line) {
+            while let Ok(1..) = from.by_ref().take(LINE).read_until(b'\n', &mut line) {
                 console.pass(&line);
                 let mut last = into.lock().expect("no thread panics with it");
                 last.push(String::from_utf8_lossy(&line).trim_end().to_owned());
@@ -197,12 +227,21 @@ impl Exec {
         let failed = |what: String, hint: &str| {
             Err(MeasureError { what, hint: hint.to_owned(), said: output.stderr.clone() })
         };
-        if output.late {
-            let seconds = self.timeout.unwrap_or_default().as_secs_f64();
-            return failed(
-                format!("the program took longer than {seconds} s and was stopped"),
-                "raise --timeout if it needs more time",
-            );
+        match output.stopped {
+            Some(Stopped::Late) => {
+                let seconds = self.timeout.unwrap_or_default().as_secs_f64();
+                return failed(
+                    format!("the program took longer than {seconds} s and was stopped"),
+                    "raise --timeout if it needs more time",
+                );
+            }
+            Some(Stopped::TooMuch) => {
+                return failed(
+                    format!("the program printed more than {} MiB on stdout and was stopped", ANSWER >> 20),
+                    "print one JSON object of node values and nothing else",
+                );
+            }
+            None => {}
         }
         match output.status.code() {
             Some(0) => {}

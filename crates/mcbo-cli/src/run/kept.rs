@@ -1,8 +1,10 @@
 //! The study behind a run: in memory, or kept in a store as it goes on.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use mcbo_core::{Given, Problem, Study, StudyError, TrialState, slot_name};
 use mcbo_store::{MemoryStudy, Options, Store, StoreError, StoredStudy, StoredTrial};
+
+use crate::failure::BadInput;
 
 /// Runs without a name are studies of such a name.
 const UNNAMED: &str = "run/";
@@ -16,12 +18,8 @@ pub fn is_unnamed(study: &str) -> bool {
 pub fn name_of(problem: &Problem, text: &str, command: &str, options: &Options) -> String {
     let directory = std::env::current_dir().map(|path| path.display().to_string()).unwrap_or_default();
     let options = format!("{options:?}");
-    // FNV-1a, the same in every release of the compiler.
-    let parts = [text, command, &directory, &options];
-    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
-    let hash = bytes
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    let name: String = problem.name().chars().take(100).collect();
+    let hash = hash(&[text, command, &directory, &options]);
+    let name: String = problem.name().chars().filter(|c| !c.is_control()).take(100).collect();
     format!("{UNNAMED}{}/{:08x}", if name.is_empty() { "problem" } else { &name }, hash >> 32)
 }
 
@@ -51,6 +49,31 @@ pub fn unnamed(
     }
 }
 
+/// A lock on a study under a worker's name: two runs of one name would measure the same trials. The system lets it go when the program
+/// ends, however it ends.
+fn turn(stored: &StoredStudy, worker: &str) -> Result<std::fs::File> {
+    let parts = [stored.address(), stored.name(), worker];
+    let file = std::env::temp_dir().join(format!("mcbo-run-{:016x}.lock", hash(&parts)));
+    let lock = std::fs::File::options().create(true).append(true).open(&file);
+    let lock = lock.with_context(|| format!("cannot write {}", file.display()))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(std::fs::TryLockError::WouldBlock) => Err(BadInput::new(
+            format!("another run works on study {:?} as {worker:?} already", stored.name()),
+            "give each a name of its own to work together: --worker NAME",
+        )
+        .into()),
+        // A place that cannot lock.
+        Err(std::fs::TryLockError::Error(_)) => Ok(lock),
+    }
+}
+
+/// FNV-1a, the same in every release of the compiler.
+fn hash(parts: &[&str]) -> u64 {
+    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
 /// Where the study of a run is: both follow the same rules.
 enum Place {
     /// Gone with the program.
@@ -78,13 +101,15 @@ pub struct Book {
     state: Study,
     /// Why its trials had failed when the run began.
     reasons: Vec<Option<String>>,
+    /// Held as long as the run lives: nobody else runs the study under the same name here.
+    _turn: Option<std::fs::File>,
 }
 
 impl Book {
     /// A study without trials yet, which is gone with the program.
     pub fn in_memory(study: Study, worker: String) -> Self {
         let place = Place::Memory(Box::new(MemoryStudy::new(study.clone(), None)));
-        Self { place, worker, state: study, reasons: Vec::new() }
+        Self { place, worker, state: study, reasons: Vec::new(), _turn: None }
     }
 
     /// A study that is kept.
@@ -92,9 +117,10 @@ impl Book {
     /// # Errors
     /// If it cannot be read.
     pub fn kept(mut stored: StoredStudy, worker: String) -> Result<Self> {
+        let turn = turn(&stored, &worker)?;
         let state = stored.study()?;
         let reasons = stored.trials()?.into_iter().map(|trial| trial.record.reason).collect();
-        Ok(Self { place: Place::Store(Box::new(stored)), worker, state, reasons })
+        Ok(Self { place: Place::Store(Box::new(stored)), worker, state, reasons, _turn: Some(turn) })
     }
 
     /// The name under which it is kept.

@@ -197,3 +197,45 @@ fn contexts_that_cannot_be_read_end_the_run_before_a_trial() {
     let done = mcbo_in(directory.path(), &arguments).with_code(2);
     assert!(done.stderr.contains("a program for the contexts, but the problem has none"), "{}", done.stderr);
 }
+
+#[test]
+fn secrets_of_the_store_stay_here() {
+    let directory = with_file("p.toml", PROBLEM);
+    let program = r#"env > seen; echo '{"x": 1, "y": 2}'"#;
+    let mut command = crate::command(directory.path());
+    command.env("PGPASSWORD", "hunter2").env("PGPASSFILE", "/hunter2").env("HARMLESS", "kept");
+    let arguments = ["run", "p.toml", "--initial", "1", "--rounds", "1", "--exec", program];
+    assert!(command.args(arguments).output().unwrap().status.success());
+    let seen = std::fs::read_to_string(directory.path().join("seen")).unwrap();
+    assert!(
+        !seen.contains("hunter2") && !seen.contains("MCBO_STORAGE") && seen.contains("HARMLESS=kept"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn answers_without_end_are_cut_off() {
+    let start = Instant::now();
+    let done = exec("yes", &["--json"]).with_code(1);
+    assert!(done.stderr.contains("printed more than 16 MiB"), "{}", done.stderr);
+    assert!(start.elapsed() < Duration::from_secs(60));
+}
+
+/// Also what has left its group and closed its output.
+#[cfg(target_os = "linux")]
+#[test]
+fn everything_a_program_started_is_ended() {
+    let directory = with_file("p.toml", PROBLEM);
+    let program = r#"setsid sh -c 'echo $$ >> left; exec sleep 600' > /dev/null 2>&1 < /dev/null &
+        (sh -c 'echo $$ >> left; exec sleep 600' > /dev/null 2>&1 < /dev/null &)
+        while [ "$(cat left 2> /dev/null | wc -l)" -lt 2 ]; do sleep 0.02; done; echo '{"x": 1, "y": 2}'"#;
+    let arguments = ["run", "p.toml", "--initial", "1", "--rounds", "0", "--exec", program];
+    mcbo_in(directory.path(), &arguments).with_code(0);
+    let left = std::fs::read_to_string(directory.path().join("left")).unwrap();
+    assert!(left.lines().count() >= 2);
+    for id in left.lines() {
+        let alive =
+            std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+        assert!(!alive, "process {id} is still there");
+    }
+}

@@ -211,3 +211,26 @@ fn programs_beside_one_another_lose_nothing() {
     mcbo_in(at, &["run", "--study", "h", "--rounds", "0", "-q"]).with_code(0);
     mcbo_in(at, &["tell", "h", "1", "x=1", "y=1"]).with_code(0);
 }
+
+/// Two runs of one name would measure the same trials.
+#[cfg(unix)]
+#[test]
+fn one_run_at_a_time_under_a_name() {
+    let directory = crate::with_file(
+        "p.toml",
+        "maximize = 'y'\n[nodes.y]\nactions = ['a']\n[actions.a]\nrange = [0, 1]\n",
+    );
+    let at = directory.path();
+    let program = r#"touch begun; while [ ! -e go ]; do sleep 0.05; done; echo '{"y": 1}'"#;
+    let arguments = ["run", "p.toml", "--study", "s", "--initial", "1", "--rounds", "1", "--exec", program];
+    let mut first = crate::command(at).args(arguments).spawn().unwrap();
+    while !at.join("begun").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let second = crate::mcbo_in(at, &arguments).with_code(2);
+    assert!(second.stderr.contains("another run works on study \"s\""), "{}", second.stderr);
+    assert!(second.stderr.contains("hint: give each a name of its own"), "{}", second.stderr);
+    std::fs::write(at.join("go"), "").unwrap();
+    assert!(first.wait().unwrap().success());
+    crate::mcbo_in(at, &[&arguments[..], &["--worker", "other"]].concat()).with_code(0);
+}

@@ -1,5 +1,7 @@
 //! Why something cannot be taken.
 
+use super::LARGEST;
+
 /// Why an observation cannot be taken. Nothing is stored then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -25,6 +27,16 @@ pub enum DataError {
     /// A number that is NaN or infinite.
     #[error("{what} is {value}; hint: leave out what was not measured, or mark the trial as failed")]
     NotFinite {
+        /// The node or action.
+        what: String,
+        /// The number found.
+        value: f64,
+    },
+    /// A number that is larger than what the model can compute with.
+    #[error(
+        "{what} is {value}, more than the {LARGEST:e} that can be computed with; hint: give it in a larger unit, or mend the value"
+    )]
+    TooLarge {
         /// The node or action.
         what: String,
         /// The number found.

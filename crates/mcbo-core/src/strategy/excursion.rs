@@ -140,7 +140,7 @@ impl Mcbo {
         let usual = found.iter().find(free)?.intervention.clone();
         let mut tried =
             keeping_ones(problem, network, Counting::Plausible, best_observed(problem, context.data, KNOWN));
-        tried.extend(context.memory.last.clone());
+        tried.extend(context.last().cloned());
         let mut comparison = Comparison::new(context, network, 1, seed);
         let of_usual = comparison.rewards(&usual);
         let of_tried: Vec<Vec<f64>> = tried.iter().map(|at| comparison.rewards(at)).collect();

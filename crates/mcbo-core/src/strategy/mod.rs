@@ -78,6 +78,11 @@ impl Context<'_> {
         Ok((network, memory))
     }
 
+    /// The last suggestion, if it could be one again: what is fixed now may be something else.
+    fn last(&self) -> Option<&Intervention> {
+        self.memory.last.as_ref().filter(|last| check_intervention(self.problem, last).is_ok())
+    }
+
     /// Whether an intervention is the same, to a thousandth of every range, as one that is pending, in the same contexts, or has
     /// failed.
     pub fn is_taken(&self, candidate: &Intervention) -> bool {
@@ -122,7 +127,7 @@ impl Context<'_> {
 /// Where every search begins beside its own places: the best that was measured, and the last suggestion.
 fn warm_starts(context: &Context<'_>) -> Vec<Intervention> {
     let mut warm = best_observed(context.problem, context.data, 2);
-    warm.extend(context.memory.last.clone());
+    warm.extend(context.last().cloned());
     warm
 }
 

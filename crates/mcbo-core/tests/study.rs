@@ -202,7 +202,7 @@ fn bad_observations_are_refused_and_leave_the_study_as_it_was() {
     );
     assert_eq!(
         refused(study.tell(9, vec![None, Some(1.0)])),
-        "there is no trial 9; hint: the trials are 1 to 1"
+        "there is no trial 9; hint: there is one, trial 1"
     );
     assert_eq!(study.trials()[0].state, TrialState::Pending);
     assert!(study.data().is_empty());

@@ -101,7 +101,7 @@ mod tests {
             of("b", 1, 2, "told", "{}"),
             of("a", 2, 2, "told", "{}"),
             of("a", 1, 3, "told", "{}"),
-            of("a", 1, 2, "told", "{}"),
+            of("a", 1, 2, "asked", "{}"),
             of("a", 1, 2, "told", "{ }"),
         ] {
             assert_ne!(right, other);

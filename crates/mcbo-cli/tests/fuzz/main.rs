@@ -153,7 +153,7 @@ fn text(read: impl Fn(&str) -> bool + 'static) -> Box<dyn Fn(&[u8]) -> bool> {
 fn kinds(folder: &Path) -> Vec<Kind> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut problems = Vec::new();
-    for folder in [root.join("templates"), root.join("../../examples")] {
+    for folder in [root.join("../mcbo-report/templates"), root.join("../../examples")] {
         let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
         let mut files: Vec<_> =
             files.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();

@@ -93,6 +93,9 @@ mod tests {
     use super::*;
     use crate::Task;
 
+    /// Nodes and actions without what is hidden of them.
+    type Rest = (fn(&Node) -> Node, fn(&Action) -> Action);
+
     #[test]
     fn nothing_but_what_is_hidden_is_another() {
         let scm = ["scm-soft-1", "scm-hard-0", "scm-hard-3", "scm-mixed-2"];
@@ -100,7 +103,7 @@ mod tests {
         for (name, hidden) in names.flat_map(|name| [(name, Hidden::Noise), (name, Hidden::Costs)]) {
             let task = Task::named(name).unwrap();
             let (problem, copy) = (task.problem(), without(task.problem(), hidden).unwrap());
-            let (node, action): (fn(&Node) -> Node, fn(&Action) -> Action) = match hidden {
+            let (node, action): Rest = match hidden {
                 Hidden::Noise => {
                     assert!(copy.nodes().iter().all(|node| node.noise == Noise::Learn), "{name}");
                     (|node| Node { noise: Noise::None, ..node.clone() }, Action::clone)

@@ -17,11 +17,14 @@ const SLOW: Duration = Duration::from_secs(5);
 const VECTORS: &str = "maximize = 'y'\n[nodes.x]\nactions = ['a']\ndo = [0, 1]\n[nodes.leaf]\nparents = ['x']\ndim = 2\n\
                        [nodes.y]\nparents = ['leaf']\n[actions.a]\nrange = [0, 1]\n";
 
+/// Takes an input in, or says that it is none.
+type Reader = Box<dyn Fn(&[u8]) -> bool>;
+
 /// A kind of input: its name, what to begin from, and its reader, which says whether it was understood.
 struct Kind {
     name: &'static str,
     corpus: Vec<Vec<u8>>,
-    read: Box<dyn Fn(&[u8]) -> bool>,
+    read: Reader,
 }
 
 /// Random numbers that are the same on every machine.
@@ -146,7 +149,7 @@ fn lines(text: &str) -> Vec<Vec<u8>> {
 }
 
 /// A reader of texts: what is no text is no input.
-fn text(read: impl Fn(&str) -> bool + 'static) -> Box<dyn Fn(&[u8]) -> bool> {
+fn text(read: impl Fn(&str) -> bool + 'static) -> Reader {
     Box::new(move |bytes| std::str::from_utf8(bytes).is_ok_and(&read))
 }
 
@@ -302,7 +305,7 @@ fn read_store(url: &str, file: &Path, bytes: &[u8]) -> bool {
     };
     let good = read();
     LAST.set(LAST.get() + 1);
-    if LAST.get() % 16 == 0 {
+    if LAST.get().is_multiple_of(16) {
         let new = format!("{}-new", file.display());
         let _ = std::fs::remove_file(&new);
         std::fs::write(file, bytes).unwrap();

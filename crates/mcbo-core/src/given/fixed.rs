@@ -161,7 +161,7 @@ mod tests {
             let mut rest = Vec::new();
             for round in 0..7 {
                 let fixed = match round % 3 {
-                    0 => fixed(&[("a", 2.71828), ("s", 1.0)], &[]),
+                    0 => fixed(&[("a", 2.7128), ("s", 1.0)], &[]),
                     1 => fixed(&[("b", 0.25)], &[("m", 3.5)]),
                     _ => fixed(&[("b", -1.0)], &[]),
                 };

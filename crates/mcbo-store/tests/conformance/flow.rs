@@ -50,7 +50,7 @@ pub fn numbers_survive(url: &str) {
         -0.0,
         f64::MIN_POSITIVE,
         5e-324,
-        9.999_999_999_999_999e59,
+        1e60_f64.next_down(),
         -1.0 / 3.0,
         1e22,
         9_007_199_254_740_993.0,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import mcbo
@@ -31,6 +32,14 @@ range = [0.0, 10.0]
 moisture = "0.3 + 0.05 * water"
 growth = "1 - (moisture - 0.6)^2"
 """
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left() -> Iterator[None]:
+    """Figures of matplotlib stay open until they are closed, and it warns of many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def grow(trial: mcbo.Trial) -> Mapping[str, float]:

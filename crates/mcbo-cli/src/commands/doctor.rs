@@ -194,7 +194,11 @@ fn storage(arguments: &Doctor) -> Vec<Finding> {
 
 /// Saves what can be read of a damaged store to a new file; ends with 1 if anything is lost.
 fn repair(arguments: &Doctor, new: &Path) -> Result<ExitCode> {
-    let new = store::url_of(&std::path::absolute(new)?);
+    // Addresses of stores are written as such elsewhere.
+    let new = match new.to_str().filter(|text| text.starts_with("sqlite:")) {
+        Some(address) => address.to_owned(),
+        None => store::url_of(&std::path::absolute(new)?),
+    };
     let repaired = Store::repair(&store::address(&arguments.storage)?, &new)?;
     let whole = repaired.iter().all(|study| study.saved && study.lost.is_empty());
     if arguments.json {

@@ -435,6 +435,9 @@ fn damaged_stores() {
     assert_eq!(std::fs::read(&file).unwrap(), broken, "the damaged file stays");
     let url = format!("sqlite://{}", at.join("saved.sqlite").display());
     mcbo_in(at, &["ask", "lab", "--storage", &url]).with_code(0);
+    let address = format!("sqlite://{}", at.join("again.sqlite").display());
+    mcbo_in(at, &["doctor", "--repair", &address]).with_code(1);
+    mcbo_in(at, &["ask", "lab", "--storage", &address]).with_code(0);
     std::fs::write(&file, "").unwrap();
     let empty = mcbo_in(at, &["studies"]).with_code(1);
     assert!(empty.stderr.contains("has nothing in it"), "{}", empty.stderr);

@@ -7,7 +7,7 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
-use crate::simd::{self, dot};
+use crate::simd::{self, lanes};
 use crate::{GpError, Mean};
 
 /// Below this size a plain product with the zeros of the triangle is faster than a triangular one.
@@ -92,26 +92,51 @@ pub(crate) fn gram_of_inverse(inverse: MatRef<'_, f64>, target: &mut Mat<f64>) {
     );
 }
 
-/// `(y - c)ᵀ K⁻¹ (y - c)` by forward substitution, for when nothing but the likelihood is wanted.
-pub(crate) fn quadratic(factor: &Mat<f64>, output: &[f64], mean: Mean) -> f64 {
-    let solve = |mut right: Vec<f64>| {
-        for j in 0..right.len() {
-            let (done, rest) = right.split_at_mut(j + 1);
-            done[j] /= factor[(j, j)];
-            simd::add_scaled(-done[j], &factor.col_as_slice(j)[j + 1..], rest);
-        }
-        right
-    };
-    let z = match mean.known() {
-        Some(mean) => solve(output.iter().map(|y| y - mean).collect()),
-        None => {
-            let (mut z, ones) = (solve(output.to_vec()), solve(vec![1.0; output.len()]));
-            let mean = if z.is_empty() { 0.0 } else { dot(&ones, &z) / dot(&ones, &ones) };
-            simd::add_scaled(-mean, &ones, &mut z);
-            z
-        }
-    };
-    dot(&z, &z)
+simd::vectorized! {
+    /// `(y - c)ᵀ K⁻¹ (y - c)` by forward substitution, for when nothing but the likelihood is wanted.
+    pub(crate) fn quadratic(factor: &Mat<f64>, output: &[f64], mean: Mean) -> f64 {
+        let solve = |mut right: Vec<f64>| {
+            for j in 0..right.len() {
+                let (done, rest) = right.split_at_mut(j + 1);
+                let column = factor.col_as_slice(j);
+                done[j] /= column[j];
+                lanes::add_scaled(-done[j], &column[j + 1..], rest);
+            }
+            right
+        };
+        let z = match mean.known() {
+            Some(mean) => solve(output.iter().map(|y| y - mean).collect()),
+            None => {
+                let (mut z, ones) = (solve(output.to_vec()), solve(vec![1.0; output.len()]));
+                let mean = if z.is_empty() { 0.0 } else { lanes::dot(&ones, &z) / lanes::dot(&ones, &ones) };
+                lanes::add_scaled(-mean, &ones, &mut z);
+                z
+            }
+        };
+        lanes::dot(&z, &z)
+    }
+
+    /// In O(n²): with `z = L⁻¹y` and `o = L⁻¹1` the profiled mean is `oᵀz / oᵀo`, and `α = L⁻ᵀ(z - c o)`.
+    fn weigh(inverse: &Mat<f64>, output: &[f64], mean: Mean) -> Weights {
+        let n = output.len();
+        let apply = |source: &dyn Fn(usize) -> f64| {
+            let mut target = vec![0.0; n];
+            for j in 0..n {
+                lanes::add_scaled(source(j), &inverse.col_as_slice(j)[j..], &mut target[j..]);
+            }
+            target
+        };
+        let mut z = apply(&|j| output[j]);
+        let ones = apply(&|_| 1.0);
+        let mean = match mean.known() {
+            Some(mean) => mean,
+            None if n == 0 => 0.0,
+            None => lanes::dot(&ones, &z) / lanes::dot(&ones, &ones),
+        };
+        lanes::add_scaled(-mean, &ones, &mut z);
+        let alpha = (0..n).map(|j| lanes::dot(&inverse.col_as_slice(j)[j..], &z[j..])).collect();
+        Weights { alpha, mean, quadratic: lanes::dot(&z, &z) }
+    }
 }
 
 /// The outputs seen through the factor.
@@ -125,25 +150,8 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// In O(n²): with `z = L⁻¹y` and `o = L⁻¹1` the profiled mean is `oᵀz / oᵀo`, and `α = L⁻ᵀ(z - c o)`.
+    /// What the inverse of the factor makes of the outputs.
     pub fn new(inverse: &Mat<f64>, output: &[f64], mean: Mean) -> Self {
-        let n = output.len();
-        let apply = |source: &dyn Fn(usize) -> f64| {
-            let mut target = vec![0.0; n];
-            for j in 0..n {
-                simd::add_scaled(source(j), &inverse.col_as_slice(j)[j..], &mut target[j..]);
-            }
-            target
-        };
-        let mut z = apply(&|j| output[j]);
-        let ones = apply(&|_| 1.0);
-        let mean = match mean.known() {
-            Some(mean) => mean,
-            None if n == 0 => 0.0,
-            None => dot(&ones, &z) / dot(&ones, &ones),
-        };
-        simd::add_scaled(-mean, &ones, &mut z);
-        let alpha = (0..n).map(|j| dot(&inverse.col_as_slice(j)[j..], &z[j..])).collect();
-        Self { alpha, mean, quadratic: dot(&z, &z) }
+        weigh(inverse, output, mean)
     }
 }

@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use crate::factor::Weights;
-use crate::simd::{self, dot};
+use crate::simd::{self, lanes};
 use crate::spec::{Correlation, Layout, LeafKind};
 use crate::{GpError, GpSpec, Prior, Priors, Rows, factor};
 
@@ -17,18 +17,17 @@ pub(crate) fn scaled_columns(layout: &Layout, theta: &[f64], rows: &Rows) -> Vec
 
 /// Writes them where those of earlier parameters were.
 fn scale_columns(layout: &Layout, theta: &[f64], rows: &Rows, scaled: &mut Vec<Vec<Vec<f64>>>) {
-    let seen = layout.seen(theta);
     scaled.resize_with(layout.leaves.len(), Vec::new);
     for (leaf, columns) in layout.leaves.iter().zip(scaled) {
-        let seen = &seen[leaf.places.clone()];
+        let inputs = leaf.inputs.len();
         let waves = leaf.kind == LeafKind::Cosine;
-        columns.resize_with(seen.len() + if waves { 2 } else { 0 }, Vec::new);
-        for (seen, column) in seen.iter().zip(columns.iter_mut()) {
+        columns.resize_with(inputs + if waves { 2 } else { 0 }, Vec::new);
+        for (seen, column) in leaf.seen(theta).zip(columns.iter_mut()) {
             column.clear();
             column.extend(rows.columns[seen.input].iter().map(|x| seen.apply(*x)));
         }
         if waves {
-            let (inputs, behind) = columns.split_at_mut(seen.len());
+            let (inputs, behind) = columns.split_at_mut(inputs);
             behind.iter_mut().for_each(Vec::clear);
             for j in 0..rows.len() {
                 let phase = phase(inputs.iter().map(|column| column[j]));
@@ -55,14 +54,18 @@ pub struct Likelihood<'a> {
     spec: &'a GpSpec,
     rows: &'a Rows,
     layout: Layout,
-    /// Lower triangles of the leaves' values and slopes, which gradients need; empty before the first.
-    values: Vec<Mat<f64>>,
-    slopes: Vec<Mat<f64>>,
-    /// One column of the leaves' values, where nothing else is needed of them.
-    columns: Vec<Vec<f64>>,
+    /// The columns of the covariance in blocks that are computed together.
+    blocks: Vec<Block>,
+    /// Of every leaf the values, and the slopes which gradients need, of all blocks one after the other. Without slopes a block's are
+    /// where those of the block before it were.
+    values: Vec<Vec<f64>>,
+    slopes: Vec<Vec<f64>>,
+    /// Of one block: squared distances, then products of leaves; and their sum.
     squared: Vec<f64>,
-    /// The inputs as the leaves see them, of the last parameters.
+    sum: Vec<f64>,
+    /// The inputs as the leaves see them, and the variances of the terms, of the last parameters.
     scaled: Vec<Vec<Vec<f64>>>,
+    variances: Vec<f64>,
     covariance: Mat<f64>,
     /// Where the covariance is factorised, then `L⁻¹`.
     inverse: Mat<f64>,
@@ -83,14 +86,18 @@ impl<'a> Likelihood<'a> {
     pub fn new(spec: &'a GpSpec, rows: &'a Rows) -> Self {
         let layout = Layout::new(spec);
         let n = rows.len();
+        let blocks = Block::all(n);
+        let largest = blocks.iter().map(Block::len).max().unwrap_or(0);
         Self {
             spec,
             rows,
-            values: Vec::new(),
+            values: layout.leaves.iter().map(|_| vec![0.0; largest]).collect(),
             slopes: Vec::new(),
-            columns: layout.leaves.iter().map(|_| vec![0.0; n]).collect(),
-            squared: vec![0.0; n],
+            squared: vec![0.0; largest],
+            sum: vec![0.0; largest],
+            blocks,
             scaled: Vec::new(),
+            variances: Vec::new(),
             covariance: Mat::zeros(n, n),
             inverse: Mat::zeros(n, n),
             gram: Mat::zeros(0, 0),
@@ -122,7 +129,8 @@ impl<'a> Likelihood<'a> {
             return Ok(self.value(factor::quadratic(&self.covariance, &self.rows.output, self.spec.mean)));
         }
         let solved = self.solve(theta, true)?;
-        self.add_gradient(theta, &solved.weights.alpha, gradient);
+        factor::gram_of_inverse(self.inverse.as_ref(), &mut self.gram);
+        add_gradient(self, theta, &solved.weights.alpha, gradient);
         Ok(solved.value)
     }
 
@@ -202,161 +210,215 @@ impl<'a> Likelihood<'a> {
 
     /// Fills the leaves' matrices and the lower triangle of the covariance with noise.
     fn build(&mut self, theta: &[f64], with_slopes: bool) {
-        let n = self.rows.len();
         scale_columns(&self.layout, theta, self.rows, &mut self.scaled);
-        let (scaled, noise) = (&self.scaled, self.spec.noise_variance(theta));
-        let correlation = Correlation::new(self.spec.components, &theta[self.layout.correlation.clone()]);
-        let offset = self.spec.mean.variance();
-        if with_slopes && self.values.is_empty() {
-            self.values = self.layout.leaves.iter().map(|_| Mat::zeros(n, n)).collect();
+        self.variances.clear();
+        self.variances.extend(self.layout.terms.iter().map(|term| theta[term.variance].exp()));
+        if with_slopes && self.slopes.is_empty() {
+            let all = self.blocks.iter().map(Block::len).sum();
+            self.values.iter_mut().for_each(|values| values.resize(all, 0.0));
             self.slopes = self.values.clone();
         }
+        fill(self, theta, with_slopes);
+    }
+
+    fn correlation(&self, theta: &[f64]) -> Option<Correlation> {
+        let size = self.spec.components;
+        (size > 1).then(|| Correlation::new(size, &theta[self.layout.correlation.clone()]))
+    }
+}
+
+/// Columns of a lower triangle, from the diagonal down, one after the other.
+///
+/// With few rows a column has a handful of entries: what is done to each by itself is done to a block of them at once.
+#[derive(Debug, Clone)]
+struct Block {
+    columns: std::ops::Range<usize>,
+    /// Where they begin among those of the whole triangle.
+    place: usize,
+    rows: usize,
+}
+
+impl Block {
+    /// Entries that are worth a block, few enough to stay in the nearest cache.
+    const ENTRIES: usize = 256;
+
+    fn all(rows: usize) -> Vec<Self> {
+        let mut blocks: Vec<Self> = Vec::new();
+        let mut place = 0;
+        for j in 0..rows {
+            match blocks.last_mut().filter(|block| block.len() + rows - j <= Self::ENTRIES) {
+                Some(block) => block.columns.end = j + 1,
+                None => blocks.push(Self { columns: j..j + 1, place, rows }),
+            }
+            place += rows - j;
+        }
+        blocks
+    }
+
+    fn len(&self) -> usize {
+        self.columns.clone().map(|j| self.rows - j).sum()
+    }
+
+    /// Its place in the triangle.
+    fn range(&self) -> std::ops::Range<usize> {
+        self.place..self.place + self.len()
+    }
+
+    /// Its columns, each with the place of its entries in the block.
+    fn columns(&self) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
+        let (rows, mut from) = (self.rows, 0);
+        self.columns.clone().map(move |j| {
+            let range = from..from + rows - j;
+            from = range.end;
+            (j, range)
+        })
+    }
+}
+
+simd::vectorized! {
+    /// The leaves' values, with slopes where they are wanted, and the lower triangle of the covariance.
+    fn fill(likelihood: &mut Likelihood<'_>, theta: &[f64], with_slopes: bool) {
+        let correlation = likelihood.correlation(theta);
+        let Likelihood { spec, rows, layout, blocks, values, slopes, squared, sum, .. } = likelihood;
+        let (scaled, variances, covariance) =
+            (&likelihood.scaled, &likelihood.variances, &mut likelihood.covariance);
+        let (noise, offset) = (spec.noise_variance(theta), spec.mean.variance());
+        let weights = choice_weights(layout, theta);
+        let single = layout.leaves.len() == 1;
         let mut x = Vec::new();
-        let weights = choice_weights(&self.layout, theta);
-        for j in 0..n {
-            for (leaf, layout) in self.layout.leaves.iter().enumerate() {
-                let columns = &scaled[leaf];
-                x.clear();
-                x.extend(columns.iter().map(|column| column[j]));
-                let (value, slope): (&mut [f64], &mut [f64]) = if with_slopes {
-                    let slope = self.slopes[leaf].col_as_slice_mut(j);
-                    (&mut self.values[leaf].col_as_slice_mut(j)[j..], &mut slope[j..])
-                } else {
-                    (&mut self.columns[leaf][j..], &mut [])
-                };
-                match layout.kind {
-                    LeafKind::Stationary(profile) => {
-                        let squared = &mut self.squared[j..];
-                        simd::squared_distances(&x, columns, j, squared);
-                        simd::profile(profile, squared, value, slope);
+        for block in blocks.iter() {
+            let range = if with_slopes { block.range() } else { 0..block.len() };
+            let (squared, sum) = (&mut squared[..range.len()], &mut sum[..range.len()]);
+            for (leaf, layout) in layout.leaves.iter().enumerate() {
+                let scaled = &scaled[leaf];
+                let value = &mut values[leaf][range.clone()];
+                let slope: &mut [f64] = if with_slopes { &mut slopes[leaf][range.clone()] } else { &mut [] };
+                for (j, part) in block.columns() {
+                    x.clear();
+                    x.extend(scaled.iter().map(|column| column[j]));
+                    let value = &mut value[part.clone()];
+                    let slope = if with_slopes { &mut slope[part.clone()] } else { &mut [] };
+                    match layout.kind {
+                        LeafKind::Stationary(_) => lanes::squared_distances(&x, scaled, j, &mut squared[part]),
+                        LeafKind::Linear => lanes::inner_products(&x, scaled, j, value),
+                        LeafKind::Cosine => wave(&x, scaled, j, value, slope),
+                        LeafKind::Choice => agreement(&x, scaled, &weights[leaf], j, value, slope),
                     }
-                    LeafKind::Linear => simd::inner_products(&x, columns, j, value),
-                    LeafKind::Cosine => wave(&x, columns, j, value, slope),
-                    LeafKind::Choice => agreement(&x, columns, &weights[leaf], j, value, slope),
+                }
+                if let LeafKind::Stationary(profile) = layout.kind {
+                    lanes::profile(profile, squared, value, slope);
                 }
             }
-            let (values, columns) = (&self.values, &self.columns);
-            let value = |leaf: usize| match with_slopes {
-                true => &values[leaf].col_as_slice(j)[j..],
-                false => &columns[leaf][j..],
-            };
-            let target = &mut self.covariance.col_as_slice_mut(j)[j..];
-            let single = self.layout.leaves.len() == 1;
+            let value = |leaf: usize| &values[leaf][range.clone()];
             if !single {
-                target.fill(0.0);
+                sum.fill(0.0);
             }
-            for term in &self.layout.terms {
-                let variance = theta[term.variance].exp();
+            for (term, &variance) in layout.terms.iter().zip(variances) {
                 if single {
-                    simd::scale(variance, value(0), target);
+                    lanes::scale(variance, value(0), sum);
                 } else if term.leaves.len() == 1 {
-                    simd::add_scaled(variance, value(term.leaves.start), target);
+                    lanes::add_scaled(variance, value(term.leaves.start), sum);
                 } else {
-                    let product = &mut self.squared[j..];
-                    product.fill(variance);
-                    term.leaves.clone().for_each(|leaf| simd::multiply_into(value(leaf), product));
-                    simd::add_scaled(1.0, product, target);
+                    squared.fill(variance);
+                    term.leaves.clone().for_each(|leaf| lanes::multiply_into(value(leaf), squared));
+                    lanes::add_scaled(1.0, squared, sum);
                 }
             }
             if offset > 0.0 {
-                target.iter_mut().for_each(|target| *target += offset);
+                sum.iter_mut().for_each(|entry| *entry += offset);
             }
-            if self.spec.components > 1 {
-                let component = &self.rows.component;
-                for (target, &other) in target.iter_mut().zip(&component[j..]) {
-                    *target *= correlation.get(component[j], other);
+            for (j, part) in block.columns() {
+                let target = &mut covariance.col_as_slice_mut(j)[j..];
+                target.copy_from_slice(&sum[part]);
+                if let Some(correlation) = &correlation {
+                    for (target, &other) in target.iter_mut().zip(&rows.component[j..]) {
+                        *target *= correlation.get(rows.component[j], other);
+                    }
                 }
+                target[0] += noise.unwrap_or_else(|| rows.noise[j]);
             }
-            target[0] += noise.unwrap_or_else(|| self.rows.noise[j]);
         }
     }
 
-    /// Adds `½ tr((ααᵀ - K⁻¹) ∂K/∂θ)`. With a profiled mean this is still exact, since the likelihood is
-    /// stationary in the mean.
-    fn add_gradient(&mut self, theta: &[f64], alpha: &[f64], gradient: &mut [f64]) {
-        let n = self.rows.len();
-        factor::gram_of_inverse(self.inverse.as_ref(), &mut self.gram);
-        // Those of the covariance that was just factorised.
-        let scaled = &self.scaled;
-        let size = self.spec.components;
-        let correlation = Correlation::new(size, &theta[self.layout.correlation.clone()]);
-        let mut by_correlation = vec![0.0; size * size];
-        let units = choice_weights(&self.layout, theta);
-        let (mut by_covariance, mut base, mut weights) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-        for j in 0..n {
-            let rest = n - j;
-            let gram = &self.gram.col_as_slice(j)[j..];
-            let by_covariance = &mut by_covariance[..rest];
-            for i in 0..rest {
-                by_covariance[i] = alpha[j] * alpha[j + i] - gram[i];
-            }
-            by_covariance[0] *= 0.5; // the diagonal counts once, the rest stands for both triangles
-            if let Some(slot) = self.layout.noise {
-                gradient[slot] += by_covariance[0] * theta[slot].exp();
-            }
-            if size > 1 {
-                let component = &self.rows.component;
-                let base = &mut base[..rest];
-                base.fill(self.spec.mean.variance());
-                for term in &self.layout.terms {
-                    for i in 0..rest {
-                        let product: f64 = term
-                            .leaves
-                            .clone()
-                            .map(|leaf| self.values[leaf].col_as_slice(j)[j + i])
-                            .product();
-                        base[i] += theta[term.variance].exp() * product;
+    /// Adds `½ tr((ααᵀ - K⁻¹) ∂K/∂θ)`, given `K⁻¹` and what the last covariance was made of. With a profiled mean this is still
+    /// exact, since the likelihood is stationary in the mean.
+    fn add_gradient(likelihood: &mut Likelihood<'_>, theta: &[f64], alpha: &[f64], gradient: &mut [f64]) {
+        let correlation = likelihood.correlation(theta);
+        let Likelihood { spec, rows, layout, blocks, values, slopes, squared, sum, .. } = likelihood;
+        let (scaled, variances, gram) = (&likelihood.scaled, &likelihood.variances, &likelihood.gram);
+        let size = spec.components;
+        let mut by_correlation = vec![0.0; if correlation.is_some() { size * size } else { 0 }];
+        let units = choice_weights(layout, theta);
+        let noise = layout.noise.map(|slot| (slot, theta[slot].exp()));
+        for block in blocks.iter() {
+            let range = block.range();
+            let value = |leaf: usize| &values[leaf][range.clone()];
+            let (by_covariance, weights) = (&mut sum[..range.len()], &mut squared[..range.len()]);
+            for (j, part) in block.columns() {
+                let gram = &gram.col_as_slice(j)[j..];
+                let by_covariance = &mut by_covariance[part.clone()];
+                let (following, at) = (&alpha[j..], alpha[j]);
+                for ((by_covariance, gram), following) in by_covariance.iter_mut().zip(gram).zip(following) {
+                    *by_covariance = at * following - gram;
+                }
+                by_covariance[0] *= 0.5; // the diagonal counts once, the rest stands for both triangles
+                if let Some((slot, noise)) = noise {
+                    gradient[slot] += by_covariance[0] * noise;
+                }
+                if let Some(correlation) = &correlation {
+                    for (i, by_covariance) in by_covariance.iter_mut().enumerate() {
+                        let product = |term: &crate::spec::TermLayout| {
+                            term.leaves.clone().map(|leaf| value(leaf)[part.start + i]).product::<f64>()
+                        };
+                        let terms = layout.terms.iter().zip(variances);
+                        let base = terms.fold(spec.mean.variance(), |base, (t, v)| base + v * product(t));
+                        let (a, b) = (rows.component[j], rows.component[j + i]);
+                        by_correlation[a * size + b] += *by_covariance * base;
+                        *by_covariance *= correlation.get(a, b);
                     }
                 }
-                for i in 0..rest {
-                    let (a, b) = (component[j], component[j + i]);
-                    by_correlation[a * size + b] += by_covariance[i] * base[i];
-                    by_covariance[i] *= correlation.get(a, b);
-                }
             }
-            for term in &self.layout.terms {
-                let variance = theta[term.variance].exp();
-                let weights = &mut weights[..rest];
+            for (term, &variance) in layout.terms.iter().zip(variances) {
                 for leaf in term.leaves.clone() {
-                    let kind = self.layout.leaves[leaf].kind;
+                    let kind = layout.leaves[leaf].kind;
                     weights.copy_from_slice(by_covariance);
                     for other in term.leaves.clone().filter(|&other| other != leaf) {
-                        let value = &self.values[other].col_as_slice(j)[j..];
-                        simd::multiply_into(value, weights);
+                        lanes::multiply_into(value(other), weights);
                     }
                     if leaf == term.leaves.start {
-                        let value = &self.values[leaf].col_as_slice(j)[j..];
-                        gradient[term.variance] += variance * dot(weights, value);
+                        for (_, part) in block.columns() {
+                            gradient[term.variance] +=
+                                variance * lanes::dot(&weights[part.clone()], &value(leaf)[part]);
+                        }
                     }
                     if kind != LeafKind::Linear {
-                        let slope = &self.slopes[leaf].col_as_slice(j)[j..];
-                        simd::multiply_into(slope, weights);
+                        lanes::multiply_into(&slopes[leaf][range.clone()], weights);
                     }
-                    let all = if kind == LeafKind::Cosine { weights.iter().sum::<f64>() } else { 0.0 };
-                    for (k, slot) in self.layout.leaves[leaf].lengthscales.clone().enumerate() {
-                        let column = &scaled[leaf][k];
-                        let by_logarithm = match kind {
-                            LeafKind::Stationary(_) => {
-                                2.0 * simd::weighted_square(column[j], weights, &column[j..])
-                            }
-                            LeafKind::Linear => 2.0 * column[j] * dot(weights, &column[j..]),
-                            LeafKind::Cosine => column[j] * all - dot(weights, &column[j..]),
-                            LeafKind::Choice => {
-                                let unit = units[leaf][k];
-                                let differs = |x: &f64| differ(*x, column[j], unit);
-                                let apart = weights.iter().zip(&column[j..]).filter(|(_, x)| differs(x));
-                                -unit * apart.map(|(weight, _)| weight).sum::<f64>()
-                            }
-                        };
-                        gradient[slot] -= variance * by_logarithm;
+                    for (j, part) in block.columns() {
+                        let weights = &weights[part];
+                        let all = if kind == LeafKind::Cosine { weights.iter().sum::<f64>() } else { 0.0 };
+                        for (k, slot) in layout.leaves[leaf].lengthscales.clone().enumerate() {
+                            let (at, column) = (scaled[leaf][k][j], &scaled[leaf][k][j..]);
+                            let by_logarithm = match kind {
+                                LeafKind::Stationary(_) => 2.0 * lanes::weighted_square(at, weights, column),
+                                LeafKind::Linear => 2.0 * at * lanes::dot(weights, column),
+                                LeafKind::Cosine => at * all - lanes::dot(weights, column),
+                                LeafKind::Choice => {
+                                    let unit = units[leaf][k];
+                                    let apart = weights.iter().zip(column).filter(|(_, x)| differ(**x, at, unit));
+                                    -unit * apart.map(|(weight, _)| weight).sum::<f64>()
+                                }
+                            };
+                            gradient[slot] -= variance * by_logarithm;
+                        }
                     }
                 }
             }
         }
-        if size > 1 {
-            let mut by_free = vec![0.0; self.layout.correlation.len()];
+        if let Some(correlation) = &correlation {
+            let mut by_free = vec![0.0; layout.correlation.len()];
             correlation.backward(&by_correlation, &mut by_free);
-            for (slot, g) in self.layout.correlation.clone().zip(by_free) {
+            for (slot, g) in layout.correlation.clone().zip(by_free) {
                 gradient[slot] += g;
             }
         }
@@ -379,6 +441,7 @@ pub(crate) fn differ(x: f64, other: f64, unit: f64) -> bool {
 
 /// What the point `x` has in common with the rows from `from` on, in inputs that are names: `exp(-Σ_k w_k [x_k ≠ x_jk])`. `slope`,
 /// unless it is empty, is the same: the derivative by a sum in the exponent.
+#[inline(always)]
 pub(crate) fn agreement(
     x: &[f64],
     columns: &[Vec<f64>],
@@ -398,12 +461,13 @@ pub(crate) fn agreement(
 
 /// A wave between the point `x` and the rows from `from` on: `cos(φ - φ_j)`, and unless `slope` is empty its derivative by the
 /// sum of the scaled inputs, `-2π sin(φ - φ_j)`. Both are sums of products of cosines and sines, which are behind the inputs.
+#[inline(always)]
 pub(crate) fn wave(x: &[f64], columns: &[Vec<f64>], from: usize, value: &mut [f64], slope: &mut [f64]) {
     let behind = columns.len() - 2;
     let (x, columns) = (&x[behind..], &columns[behind..]);
-    simd::inner_products(x, columns, from, value);
+    lanes::inner_products(x, columns, from, value);
     if !slope.is_empty() {
         let turned = [-std::f64::consts::TAU * x[1], std::f64::consts::TAU * x[0]];
-        simd::inner_products(&turned, columns, from, slope);
+        lanes::inner_products(&turned, columns, from, slope);
     }
 }

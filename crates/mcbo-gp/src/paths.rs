@@ -8,7 +8,7 @@ use rand::{Rng, RngExt};
 
 use crate::likelihood::noise_of;
 use crate::prior::standard_normal;
-use crate::simd::{self, Profile, dot};
+use crate::simd::{self, Profile, dot, lanes};
 use crate::spec::LeafKind;
 use crate::{Gp, GpSet, Scratch, factor};
 
@@ -136,15 +136,16 @@ impl Features {
     }
 
     /// The functions at a point as the leaves see it.
+    #[inline(always)]
     fn at(&self, point: &[f64], out: &mut [f64]) {
         if self.phases.is_empty() {
             out.fill(self.scale);
         } else {
             out.copy_from_slice(&self.phases);
             for (x, frequencies) in point.iter().zip(&self.frequencies) {
-                simd::add_scaled(*x, frequencies, out);
+                lanes::add_scaled(*x, frequencies, out);
             }
-            simd::cosines(self.scale, out);
+            lanes::cosines(self.scale, out);
         }
         // Most terms have none, and then all of them have none.
         if self.factors.first().is_some_and(|factors| !factors.is_empty()) {
@@ -194,12 +195,7 @@ impl Paths {
 
     /// The functions of all terms at a point as the leaves see it, and the constant's.
     fn functions_at(&self, gp: &Gp, point: &[f64], out: &mut [f64]) {
-        let mut from = 0;
-        for term in &self.terms {
-            let until = from + term.factors.len();
-            term.at(point, &mut out[from..until]);
-            from = until;
-        }
+        functions_at(&self.terms, point, out);
         out[self.functions] = gp.spec.mean.variance().sqrt();
     }
 
@@ -215,6 +211,18 @@ impl Paths {
                 pairs.map(|((c, k), &other)| c * k * gp.correlation.get(component, other)).sum()
             };
             out(component, gp.mean + prior + moved);
+        }
+    }
+}
+
+simd::vectorized! {
+    /// The functions of the terms at a point as the leaves see it, one term after the other.
+    fn functions_at(terms: &[Features], point: &[f64], out: &mut [f64]) {
+        let mut from = 0;
+        for term in terms {
+            let until = from + term.factors.len();
+            term.at(point, &mut out[from..until]);
+            from = until;
         }
     }
 }

@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use crate::likelihood::{agreement, phase, wave};
-use crate::simd::{self, dot};
+use crate::simd::{self, lanes};
 use crate::spec::{LeafKind, Seen, TermLayout};
 use crate::{Gp, Prediction, factor};
 
@@ -13,6 +13,8 @@ const TILE: usize = 64;
 /// Memory that predictions reuse; one per thread.
 #[derive(Debug)]
 pub struct Scratch {
+    /// How many leaves and rows there is room for.
+    room: (usize, usize),
     /// Of every leaf, `[row][column]`.
     values: Vec<Mat<f64>>,
     slopes: Vec<Mat<f64>>,
@@ -30,6 +32,7 @@ pub struct Scratch {
 impl Default for Scratch {
     fn default() -> Self {
         Self {
+            room: (0, 0),
             values: Vec::new(),
             slopes: Vec::new(),
             covariance: Mat::new(),
@@ -50,19 +53,21 @@ impl Scratch {
     }
 
     fn reserve(&mut self, leaves: usize, rows: usize) {
-        if self.values.len() < leaves {
-            self.values.resize_with(leaves, Mat::new);
-            self.slopes.resize_with(leaves, Mat::new);
+        if leaves <= self.room.0 && rows <= self.room.1 {
+            return;
         }
-        let leaves = self.values.iter_mut().chain(&mut self.slopes);
-        for matrix in leaves.chain([&mut self.covariance, &mut self.solved, &mut self.weights]) {
+        let leaves = leaves.max(self.room.0);
+        let rows = rows.max(self.room.1).next_multiple_of(32);
+        self.values.resize_with(leaves, Mat::new);
+        self.slopes.resize_with(leaves, Mat::new);
+        let of_leaves = self.values.iter_mut().chain(&mut self.slopes);
+        for matrix in of_leaves.chain([&mut self.covariance, &mut self.solved, &mut self.weights]) {
             if matrix.nrows() < rows || matrix.ncols() < TILE {
-                *matrix = Mat::zeros(rows.next_multiple_of(32), TILE);
+                *matrix = Mat::zeros(rows, TILE);
             }
         }
-        if self.row.len() < rows {
-            self.row.resize(rows.next_multiple_of(32), 0.0);
-        }
+        self.row.resize(rows, 0.0);
+        self.room = (leaves, rows);
     }
 }
 
@@ -97,17 +102,14 @@ impl Gp {
     }
 
     fn predict_tile(&self, tile: &Tile<'_>, jacobian: bool, scratch: &mut Scratch, out: &mut Prediction) {
-        let (n, dim) = (self.rows.len(), self.spec.dim);
+        let n = self.rows.len();
         let &Tile { inputs, columns, first, width } = tile;
         scratch.points.clear();
         for s in 0..width {
             let input = |seen: &Seen| seen.apply(inputs[seen.input * columns + first + s]);
             scratch.points.extend(self.seen.iter().map(input));
         }
-        for s in 0..width {
-            self.leaves_at(scratch, s, jacobian);
-            self.combine(scratch, s);
-        }
+        covariances(self, scratch, width, jacobian);
         let components = self.spec.components;
         for component in 0..components {
             if components > 1 {
@@ -128,24 +130,12 @@ impl Gp {
                 let weights = scratch.weights.as_mut().submatrix_mut(0, 0, n, width);
                 factor::lower_transpose_times(self.inverse.as_ref(), solved, weights);
             }
-            for s in 0..width {
-                let at = component * columns + first + s;
-                out.mean[at] = self.mean + dot(&self.alpha, &scratch.covariance.col_as_slice(s)[..n]);
-                let solved = &scratch.solved.col_as_slice(s)[..n];
-                let point = &scratch.points[s * self.seen.len()..(s + 1) * self.seen.len()];
-                out.variance[at] = (self.prior_variance(point) - dot(solved, solved)).max(0.0);
-                if jacobian {
-                    let base = component * dim * columns + first + s;
-                    self.jacobian(scratch, component, s, |k, mean, variance| {
-                        out.mean_jacobian[base + k * columns] += mean;
-                        out.variance_jacobian[base + k * columns] += variance;
-                    });
-                }
-            }
+            moments(self, tile, component, jacobian, scratch, out);
         }
     }
 
     /// The leaves' values, and slopes if wanted, between the rows and column `s` of the tile.
+    #[inline(always)]
     fn leaves_at(&self, scratch: &mut Scratch, s: usize, slopes: bool) {
         let n = self.rows.len();
         for (leaf, layout) in self.layout.leaves.iter().enumerate() {
@@ -156,10 +146,10 @@ impl Gp {
             match layout.kind {
                 LeafKind::Stationary(profile) => {
                     let squared = &mut scratch.row[..n];
-                    simd::squared_distances(point, &self.scaled[leaf], 0, squared);
-                    simd::profile(profile, squared, value, slope);
+                    lanes::squared_distances(point, &self.scaled[leaf], 0, squared);
+                    lanes::profile(profile, squared, value, slope);
                 }
-                LeafKind::Linear => simd::inner_products(point, &self.scaled[leaf], 0, value),
+                LeafKind::Linear => lanes::inner_products(point, &self.scaled[leaf], 0, value),
                 LeafKind::Cosine => {
                     let phase = phase(point.iter().copied());
                     scratch.wave.clear();
@@ -176,21 +166,22 @@ impl Gp {
     }
 
     /// Column `s` of the covariance from the leaves' values, components apart.
+    #[inline(always)]
     fn combine(&self, scratch: &mut Scratch, s: usize) {
         let n = self.rows.len();
         let target = &mut scratch.covariance.col_as_slice_mut(s)[..n];
         let value = |leaf: usize| &scratch.values[leaf].col_as_slice(s)[..n];
         if self.layout.leaves.len() == 1 && self.spec.mean.variance() == 0.0 {
-            return simd::scale(self.variances[0], value(0), target);
+            return lanes::scale(self.variances[0], value(0), target);
         }
         target.fill(self.spec.mean.variance());
         for (term, &variance) in self.layout.terms.iter().zip(&self.variances) {
             let product = &mut scratch.row[..n];
             product.fill(variance);
             for leaf in term.leaves.clone() {
-                simd::multiply_into(value(leaf), product);
+                lanes::multiply_into(value(leaf), product);
             }
-            simd::add_scaled(1.0, product, target);
+            lanes::add_scaled(1.0, product, target);
         }
     }
 
@@ -212,6 +203,7 @@ impl Gp {
 
     /// Adds the derivatives by every input at column `s`: `∂μ = Σ_j α_j ∂k_j`, `∂σ² = ∂k(x,x) - 2 Σ_j w_j ∂k_j` with
     /// `w = K⁻¹k`.
+    #[inline(always)]
     fn jacobian(
         &self,
         scratch: &mut Scratch,
@@ -237,10 +229,10 @@ impl Gp {
                 if linear {
                     coefficient.fill(variance);
                 } else {
-                    simd::scale(variance, &slopes[leaf].col_as_slice(s)[..n], coefficient);
+                    lanes::scale(variance, &slopes[leaf].col_as_slice(s)[..n], coefficient);
                 }
                 for other in others() {
-                    simd::multiply_into(&values[other].col_as_slice(s)[..n], coefficient);
+                    lanes::multiply_into(&values[other].col_as_slice(s)[..n], coefficient);
                 }
                 if self.spec.components > 1 {
                     for (c, &other) in coefficient.iter_mut().zip(&self.rows.component) {
@@ -249,7 +241,8 @@ impl Gp {
                 }
                 let own = variance * others().map(|other| self.leaf_at_itself(other, point)).product::<f64>();
                 if layout.kind == LeafKind::Cosine {
-                    let (mean, cross) = (dot(&self.alpha, coefficient), dot(weights, coefficient));
+                    let (mean, cross) =
+                        (lanes::dot(&self.alpha, coefficient), lanes::dot(weights, coefficient));
                     for (&k, place) in layout.inputs.iter().zip(layout.places.clone()) {
                         add(k, self.seen[place].factor * mean, -2.0 * self.seen[place].factor * cross);
                     }
@@ -262,7 +255,7 @@ impl Gp {
                     // Sums of α_j c_j (x - x_j) and w_j c_j (x - x_j); a linear leaf has -x_j alone.
                     let from = if linear { 0.0 } else { x };
                     let (mean, cross) =
-                        simd::two_weighted_differences(from, &self.alpha, weights, coefficient, column);
+                        lanes::two_weighted_differences(from, &self.alpha, weights, coefficient, column);
                     if linear {
                         add(k, -factor * mean, factor * 2.0 * (own * x + cross));
                     } else {
@@ -278,8 +271,7 @@ impl Gp {
         scratch.reserve(self.layout.leaves.len(), self.rows.len());
         scratch.points.clear();
         scratch.points.extend(self.seen.iter().map(|seen| seen.apply(input[seen.input])));
-        self.leaves_at(scratch, 0, false);
-        self.combine(scratch, 0);
+        covariances(self, scratch, 1, false);
         covariance.clear();
         covariance.extend_from_slice(&scratch.covariance.col_as_slice(0)[..self.rows.len()]);
     }
@@ -297,5 +289,35 @@ impl Gp {
         let correlated = |(c, &other): (&f64, &usize)| c * self.correlation.get(component, other);
         let own = self.prior_variance(scratch.point());
         (column.iter().zip(&self.rows.component).map(correlated).collect(), own)
+    }
+}
+
+simd::vectorized! {
+    /// The first columns of the covariance, components apart, and with slopes if wanted, what it is made of.
+    fn covariances(gp: &Gp, scratch: &mut Scratch, width: usize, slopes: bool) {
+        for s in 0..width {
+            gp.leaves_at(scratch, s, slopes);
+            gp.combine(scratch, s);
+        }
+    }
+
+    /// Mean, variance and Jacobians of one component at a tile, from the products with its covariance.
+    fn moments(gp: &Gp, tile: &Tile<'_>, component: usize, jacobian: bool, scratch: &mut Scratch, out: &mut Prediction) {
+        let (n, dim) = (gp.rows.len(), gp.spec.dim);
+        let &Tile { columns, first, width, .. } = tile;
+        for s in 0..width {
+            let at = component * columns + first + s;
+            out.mean[at] = gp.mean + lanes::dot(&gp.alpha, &scratch.covariance.col_as_slice(s)[..n]);
+            let solved = &scratch.solved.col_as_slice(s)[..n];
+            let point = &scratch.points[s * gp.seen.len()..(s + 1) * gp.seen.len()];
+            out.variance[at] = (gp.prior_variance(point) - lanes::dot(solved, solved)).max(0.0);
+            if jacobian {
+                let base = component * dim * columns + first + s;
+                gp.jacobian(scratch, component, s, |k, mean, variance| {
+                    out.mean_jacobian[base + k * columns] += mean;
+                    out.variance_jacobian[base + k * columns] += variance;
+                });
+            }
+        }
     }
 }

@@ -2,8 +2,6 @@
 //!
 //! Every function works lane by lane or sums in a fixed order of [`LANES`] partial sums and never fuses a
 //! multiplication with an addition, so its result does not depend on the width of the machine's vectors.
-#![allow(unsafe_code, reason = "calling a function compiled for vectors that the machine was seen to have")]
-
 /// Defines functions whose body is compiled three times, for AVX-512, AVX2 and any machine, and picked at run time.
 ///
 /// Measured on AVX-512 in one run: predicting 64 points with Jacobians takes 0.31 (20 rows), 0.25 (110 rows, 2 inputs),
@@ -11,6 +9,7 @@
 macro_rules! vectorized {
     ($($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block)*) => {$(
         $(#[$meta])*
+        #[allow(unsafe_code, reason = "calling a function compiled for vectors that the machine was seen to have")]
         $vis fn $name($($arg: $ty),*) $(-> $ret)? {
             #[inline(always)]
             fn body($($arg: $ty),*) $(-> $ret)? $body
@@ -38,6 +37,8 @@ macro_rules! vectorized {
         }
     )*};
 }
+
+pub(crate) use vectorized;
 
 /// The kind of processor, as far as results depend on it: matrix products sum in an order that goes by the width of the vectors,
 /// so that the last bits differ between kinds.
@@ -181,8 +182,13 @@ fn each_pair(from: &[f64], first: &mut [f64], second: &mut [f64], function: impl
     }
 }
 
-vectorized! {
+/// The loops themselves, to be part of a function that [`vectorized`] compiles: of a few rows each call by itself would cost more
+/// than what it computes.
+pub(crate) mod lanes {
+    use super::*;
+
     /// Writes the profile's value, and its slope unless `slope` is empty, at every squared distance.
+    #[inline(always)]
     pub(crate) fn profile(profile: Profile, squared: &[f64], value: &mut [f64], slope: &mut [f64]) {
         match (profile, slope.is_empty()) {
             (Profile::Matern52, true) => each(squared, value, |r2| matern52(r2).0),
@@ -195,6 +201,7 @@ vectorized! {
     }
 
     /// `target[j] = factor * cos(target[j])`.
+    #[inline(always)]
     pub(crate) fn cosines(factor: f64, target: &mut [f64]) {
         for value in target.iter_mut() {
             *value = factor * cosine(*value);
@@ -202,6 +209,7 @@ vectorized! {
     }
 
     /// `squared[j] = Σ_k (x_k - columns[k][from + j])²`.
+    #[inline(always)]
     pub(crate) fn squared_distances(x: &[f64], columns: &[Vec<f64>], from: usize, squared: &mut [f64]) {
         let n = squared.len();
         let Some((first, rest)) = columns.split_first() else { return squared.fill(0.0) };
@@ -220,6 +228,7 @@ vectorized! {
     }
 
     /// `target[j] = Σ_k x_k columns[k][from + j]`.
+    #[inline(always)]
     pub(crate) fn inner_products(x: &[f64], columns: &[Vec<f64>], from: usize, target: &mut [f64]) {
         let n = target.len();
         target.fill(0.0);
@@ -232,6 +241,7 @@ vectorized! {
     }
 
     /// `target += factor * source`.
+    #[inline(always)]
     pub(crate) fn add_scaled(factor: f64, source: &[f64], target: &mut [f64]) {
         let n = target.len();
         let source = &source[..n];
@@ -241,6 +251,7 @@ vectorized! {
     }
 
     /// `target[j] = factor * source[j]`.
+    #[inline(always)]
     pub(crate) fn scale(factor: f64, source: &[f64], target: &mut [f64]) {
         let n = target.len();
         let source = &source[..n];
@@ -250,6 +261,7 @@ vectorized! {
     }
 
     /// `target[j] *= source[j]`.
+    #[inline(always)]
     pub(crate) fn multiply_into(source: &[f64], target: &mut [f64]) {
         let n = target.len();
         let source = &source[..n];
@@ -259,6 +271,7 @@ vectorized! {
     }
 
     /// `Σ_j a_j b_j`.
+    #[inline(always)]
     pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
         let n = a.len();
         let b = &b[..n];
@@ -266,7 +279,14 @@ vectorized! {
     }
 
     /// `Σ_j a_j b_j (x - c_j)` and `Σ_j a'_j b_j (x - c_j)`: the gradients of mean and variance by one scaled input.
-    pub(crate) fn two_weighted_differences(x: f64, a: &[f64], a_other: &[f64], b: &[f64], column: &[f64]) -> (f64, f64) {
+    #[inline(always)]
+    pub(crate) fn two_weighted_differences(
+        x: f64,
+        a: &[f64],
+        a_other: &[f64],
+        b: &[f64],
+        column: &[f64],
+    ) -> (f64, f64) {
         let n = b.len();
         let (a, a_other, column) = (&a[..n], &a_other[..n], &column[..n]);
         let (mut first, mut second) = ([0.0; LANES], [0.0; LANES]);
@@ -289,6 +309,7 @@ vectorized! {
     }
 
     /// `Σ_j w_j (x - c_j)²`: the gradient by the logarithm of a lengthscale, up to its factor.
+    #[inline(always)]
     pub(crate) fn weighted_square(x: f64, weights: &[f64], column: &[f64]) -> f64 {
         let n = weights.len();
         let column = &column[..n];
@@ -296,6 +317,18 @@ vectorized! {
             let d = x - column[j];
             weights[j] * (d * d)
         })
+    }
+}
+
+vectorized! {
+    /// [`lanes::add_scaled`], compiled for the machine.
+    pub(crate) fn add_scaled(factor: f64, source: &[f64], target: &mut [f64]) {
+        lanes::add_scaled(factor, source, target)
+    }
+
+    /// [`lanes::dot`], compiled for the machine.
+    pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+        lanes::dot(a, b)
     }
 }
 
@@ -354,7 +387,7 @@ mod tests {
     fn cosines_are_right_to_many_digits() {
         let mut values: Vec<f64> = (0..100_000).map(|i| (i as f64 - 50_000.0) * 0.01731).collect();
         let exact: Vec<f64> = values.iter().map(|x| 2.0 * x.cos()).collect();
-        cosines(2.0, &mut values);
+        lanes::cosines(2.0, &mut values);
         let worst = values.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-12, "worst error {worst:e}");
     }
@@ -365,7 +398,7 @@ mod tests {
             for r2 in [1e-6, 0.3, 1.0, 7.0, 40.0] {
                 let h = 1e-5 * r2;
                 let (mut value, mut slope) = ([0.0; 3], [0.0; 3]);
-                profile(kind, &[r2 - h, r2, r2 + h], &mut value, &mut slope);
+                lanes::profile(kind, &[r2 - h, r2, r2 + h], &mut value, &mut slope);
                 let numeric = (value[2] - value[0]) / (2.0 * h);
                 assert!((numeric - slope[1]).abs() < 1e-5 * slope[1].abs(), "{kind:?} at {r2}");
             }
@@ -380,10 +413,10 @@ mod tests {
             let plain: f64 = w.iter().zip(&c).map(|(w, c)| w * c).sum();
             assert!((dot(&w, &c) - plain).abs() < 1e-10);
             let plain = |v: &[f64]| w.iter().zip(&c).zip(v).map(|((w, c), v)| v * w * (0.7 - c)).sum::<f64>();
-            let (first, second) = two_weighted_differences(0.7, &c, &w, &w, &c);
+            let (first, second) = lanes::two_weighted_differences(0.7, &c, &w, &w, &c);
             assert!((first - plain(&c)).abs() < 1e-10 && (second - plain(&w)).abs() < 1e-9);
             let plain: f64 = w.iter().zip(&c).map(|(w, c)| w * (0.7 - c).powi(2)).sum();
-            assert!((weighted_square(0.7, &w, &c) - plain).abs() < 1e-10);
+            assert!((lanes::weighted_square(0.7, &w, &c) - plain).abs() < 1e-10);
         }
     }
 }

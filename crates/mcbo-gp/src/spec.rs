@@ -158,6 +158,18 @@ pub(crate) struct LeafLayout {
     pub places: Range<usize>,
 }
 
+impl LeafLayout {
+    /// The inputs that it sees, with what is taken off each and what the rest is multiplied by.
+    pub fn seen(&self, theta: &[f64]) -> impl Iterator<Item = Seen> {
+        let lengthscales = &theta[self.lengthscales.clone()];
+        self.inputs.iter().zip(&self.shifts).enumerate().map(|(k, (&input, &(shift, unit)))| Seen {
+            input,
+            shift,
+            factor: unit * lengthscales.get(k).map_or(1.0, |l| (-l).exp()),
+        })
+    }
+}
+
 /// An input as a leaf sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
@@ -238,16 +250,7 @@ impl Layout {
 
     /// The inputs that the leaves see, one leaf after the other, with what is taken off each and what the rest is multiplied by.
     pub fn seen(&self, theta: &[f64]) -> Vec<Seen> {
-        let of = |leaf: &LeafLayout| {
-            let lengthscales = &theta[leaf.lengthscales.clone()];
-            let seen = |(k, (&input, &(shift, unit))): (usize, (&usize, &(f64, f64)))| Seen {
-                input,
-                shift,
-                factor: unit * lengthscales.get(k).map_or(1.0, |l| (-l).exp()),
-            };
-            leaf.inputs.iter().zip(&leaf.shifts).enumerate().map(seen).collect::<Vec<_>>()
-        };
-        self.leaves.iter().flat_map(of).collect()
+        self.leaves.iter().flat_map(|leaf| leaf.seen(theta)).collect()
     }
 
     /// Bounds of the parameter vector.

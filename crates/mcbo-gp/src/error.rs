@@ -24,16 +24,6 @@ pub enum GpError {
         /// The length it has.
         found: usize,
     },
-    /// More rows than an exact process can be fitted to.
-    #[error(
-        "{rows} rows are more than the {most} that can be learned from; hint: leave out some of the data"
-    )]
-    TooManyRows {
-        /// Number of rows.
-        rows: usize,
-        /// The most there may be.
-        most: usize,
-    },
     /// The covariance matrix has no Cholesky factor even with the largest jitter.
     #[error(
         "the covariance of {rows} rows is not positive definite even with a jitter of {jitter:e}; \

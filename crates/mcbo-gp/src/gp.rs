@@ -4,6 +4,7 @@ use faer::Mat;
 
 use crate::factor::Weights;
 use crate::likelihood::{Likelihood, noise_of, phase, scaled_columns};
+use crate::many::{CENTRES, EXACT_ROWS, Many};
 use crate::simd::{self, dot};
 use crate::spec::{Correlation, Layout, LeafKind, Seen};
 use crate::{GpError, GpSpec, Rows};
@@ -76,7 +77,9 @@ pub struct Gp {
     pub(crate) spec: GpSpec,
     pub(crate) layout: Layout,
     pub(crate) theta: Vec<f64>,
+    /// The rows that the posterior is written in: all, or of many those that were chosen.
     pub(crate) rows: Rows,
+    pub(crate) many: Option<Many>,
     pub(crate) scaled: Vec<Vec<Vec<f64>>>,
     /// Variance of every term.
     pub(crate) variances: Vec<f64>,
@@ -86,16 +89,26 @@ pub struct Gp {
     pub(crate) inverse: Mat<f64>,
     pub(crate) alpha: Vec<f64>,
     pub(crate) mean: f64,
-    jitter: f64,
-    log_marginal: f64,
+    pub(crate) jitter: f64,
+    pub(crate) log_marginal: f64,
 }
 
 impl Gp {
     /// Conditions the process on `rows` with hyper-parameters `theta` (see [`GpSpec::parameters_from`]).
     ///
+    /// Up to 2,000 rows the posterior is exact. More are seen by functions about 512 of them, and what these leave open of a
+    /// row counts as its noise.
+    ///
     /// # Errors
     /// If the covariance is not positive definite even with the largest jitter, or a length is wrong.
     pub fn condition(spec: &GpSpec, theta: &[f64], rows: Rows) -> Result<Self, GpError> {
+        match rows.len() > EXACT_ROWS && rows.dim() == spec.dim {
+            true => Self::condition_on_many(spec, theta, rows, CENTRES),
+            false => Self::condition_exactly(spec, theta, rows),
+        }
+    }
+
+    pub(crate) fn condition_exactly(spec: &GpSpec, theta: &[f64], rows: Rows) -> Result<Self, GpError> {
         if rows.dim() != spec.dim {
             return Err(GpError::WrongLength {
                 what: "a row's input",
@@ -121,6 +134,7 @@ impl Gp {
             jitter: solved.jitter,
             log_marginal: solved.value,
             rows,
+            many: None,
         })
     }
 
@@ -136,7 +150,7 @@ impl Gp {
 
     /// The rows it is conditioned on.
     pub fn rows(&self) -> &Rows {
-        &self.rows
+        self.many.as_ref().map_or(&self.rows, |many| &many.rows)
     }
 
     /// The jitter that was needed, as a fraction of the mean variance; 0 normally.
@@ -157,6 +171,17 @@ impl Gp {
     /// What the rows say about the function: the information gain `½ ln det(I + N⁻¹K)` with the noise `N`, in nats, and the
     /// norm of the posterior mean in the kernel's space, `(αᵀKα)^½`.
     pub fn information(&self) -> (f64, f64) {
+        if let Some(many) = &self.many {
+            // (αᵀKα)^½ of functions about the centres; α is theirs.
+            let own = |row: usize| {
+                let input: Vec<f64> = self.rows.columns.iter().map(|column| column[row]).collect();
+                let all = self.rows.len();
+                let (covariance, _) = self.covariance_with_rows(&input, self.rows.component[row], all);
+                self.alpha[row] * dot(&covariance, &self.alpha)
+            };
+            let squared: f64 = (0..self.rows.len()).map(own).sum();
+            return (many.gain, squared.max(0.0).sqrt());
+        }
         let (mut gain, mut squared) = (0.0, 0.0);
         for row in 0..self.rows.len() {
             let noise = noise_of(&self.spec, &self.theta, &self.rows, row);
@@ -195,7 +220,7 @@ impl Gp {
         for j in 0..n {
             simd::add_scaled(covariance[j], &self.inverse.col_as_slice(j)[j..], &mut l[j..]);
         }
-        let noise = noise_of(&self.spec, &self.theta, &self.rows, n);
+        let (many_noise, noise) = (noise, noise_of(&self.spec, &self.theta, &self.rows, n));
         // Rounding can leave nothing of the pivot where the row repeats a known one; the first rung of the ladder.
         let floor = 1e-12 * own.max(f64::MIN_POSITIVE);
         let pivot = own + noise - dot(&l, &l);
@@ -209,8 +234,21 @@ impl Gp {
             (true, false) => row[j],
             _ => 0.0,
         });
-        let weights = Weights::new(&self.inverse, &self.rows.output, self.spec.mean);
-        (self.alpha, self.mean) = (weights.alpha, weights.mean);
+        match &mut self.many {
+            None => {
+                let weights = Weights::new(&self.inverse, &self.rows.output, self.spec.mean);
+                (self.alpha, self.mean) = (weights.alpha, weights.mean);
+            }
+            // What all rows say of the centres is in their weights: the new one moves them by what it misses.
+            Some(many) => {
+                let missed = (output - self.mean - dot(&self.alpha, &covariance)) / (d * d);
+                simd::add_scaled(missed * d, &row, &mut self.alpha);
+                self.alpha.push(missed);
+                many.rows.push_full(input, output, component, many_noise)?;
+                many.open.push(0.0);
+                many.noise.push(noise);
+            }
+        }
         Ok(())
     }
 }

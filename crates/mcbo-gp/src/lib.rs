@@ -16,6 +16,7 @@ mod gp;
 mod kernel;
 mod likelihood;
 mod loo;
+mod many;
 mod mixture;
 pub mod optimize;
 mod paths;

@@ -1,8 +1,11 @@
 //! What a process says of each row when it has not seen that row, in closed form.
 
+use std::collections::BTreeMap;
+
 use crate::factor::Weights;
+use crate::many::Many;
 use crate::simd::dot;
-use crate::{Gp, GpSet, Mean};
+use crate::{Gp, GpSet, Mean, Prediction, Scratch};
 
 /// The prediction of a row by all the others, hyper-parameters held.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,19 +34,36 @@ impl Gp {
     /// `c` is the one of the other rows, by the same identity: `aᵀK₋ᵢ⁻¹b = aᵀK⁻¹b - (K⁻¹a)_Iᵀ Q⁻¹ (K⁻¹b)_I`. Blocks of one
     /// row are leave-one-out; rows of the same trial make a block where components are learned together.
     ///
-    /// A jitter that was needed counts as noise.
+    /// A jitter that was needed counts as noise. Of many rows each is left out by itself.
     pub fn left_out(&self, blocks: &[Vec<usize>]) -> Vec<Vec<LeftOut>> {
-        let solver = Solver::new(self);
+        let solver = Solver::new(self, blocks);
         let each = |block: &Vec<usize>| {
             let found = solver.block(block);
             let row = |k: usize| {
                 let (mean, variance) = (found.mean[k], found.variance[k]);
-                let apart = (self.rows.output[block[k]] - mean) / variance.sqrt();
+                let apart = (self.rows().output[block[k]] - mean) / variance.sqrt();
                 LeftOut { mean, variance, below: normal_probability(apart) }
             };
             (0..block.len()).map(row).collect()
         };
         blocks.iter().map(each).collect()
+    }
+}
+
+impl Gp {
+    /// Mean and variance of the function at rows.
+    fn expected(&self, rows: impl Iterator<Item = usize>) -> BTreeMap<usize, (f64, f64)> {
+        let (places, table): (Vec<usize>, _) = (rows.collect(), self.rows());
+        let columns = places.len();
+        let inputs: Vec<f64> =
+            table.columns.iter().flat_map(|column| places.iter().map(|&row| column[row])).collect();
+        let (mut scratch, mut at) = (Scratch::default(), Prediction::default());
+        self.predict(&inputs, columns, false, &mut scratch, &mut at);
+        let own = |(s, row): (usize, usize)| {
+            let place = table.component[row] * columns + s;
+            (row, (at.mean[place], at.variance[place]))
+        };
+        places.into_iter().enumerate().map(own).collect()
     }
 }
 
@@ -55,7 +75,7 @@ impl GpSet {
     /// what was left out. No hyper-parameter moves: the set of one holds them.
     pub fn left_out(&self, blocks: &[Vec<usize>]) -> Vec<Vec<LeftOut>> {
         let solvers: Vec<(f64, Solver<'_>)> =
-            self.members().iter().map(|(weight, gp)| (*weight, Solver::new(gp))).collect();
+            self.members().iter().map(|(weight, gp)| (*weight, Solver::new(gp, blocks))).collect();
         blocks.iter().map(|block| mixed(&solvers, block)).collect()
     }
 }
@@ -72,7 +92,7 @@ fn mixed(solvers: &[(f64, Solver<'_>)], rows: &[usize]) -> Vec<LeftOut> {
         weights.iter_mut().zip(solvers).for_each(|(w, (own, _))| *w = *own);
     }
     let row = |k: usize| {
-        let output = solvers[0].1.gp.rows.output[rows[k]];
+        let output = solvers[0].1.gp.rows().output[rows[k]];
         let over = |f: &dyn Fn(&Block) -> f64| weights.iter().zip(&found).map(|(w, b)| w * f(b)).sum::<f64>();
         let mean = over(&|block| block.mean[k]);
         let variance = over(&|block| block.variance[k] + (block.mean[k] - mean).powi(2));
@@ -88,16 +108,46 @@ struct Solver<'a> {
     /// `K⁻¹y` and `K⁻¹1`.
     outputs: Vec<f64>,
     ones: Vec<f64>,
+    /// Where rows are many, what is expected of those that are asked for: mean and variance by row.
+    expected: BTreeMap<usize, (f64, f64)>,
 }
 
 impl<'a> Solver<'a> {
-    fn new(gp: &'a Gp) -> Self {
+    fn new(gp: &'a Gp, blocks: &[Vec<usize>]) -> Self {
+        if gp.many.is_some() {
+            let expected = gp.expected(blocks.iter().flatten().copied());
+            return Self { gp, outputs: Vec::new(), ones: Vec::new(), expected };
+        }
         let solve = |values: &[f64]| Weights::new(&gp.inverse, values, Mean::Fixed(0.0)).alpha;
-        Self { gp, outputs: solve(&gp.rows.output), ones: solve(&vec![1.0; gp.rows.len()]) }
+        Self {
+            gp,
+            outputs: solve(&gp.rows.output),
+            ones: solve(&vec![1.0; gp.rows.len()]),
+            expected: BTreeMap::new(),
+        }
+    }
+
+    /// With `σ² - o` what the others know of a row's function up to what centres leave open, `o`, and `λ` its noise with that: the
+    /// entry of `Σ⁻¹` is `(1 - h)/λ` with `h = (σ² - o)/λ`.
+    fn each_of(&self, many: &Many, rows: &[usize]) -> Block {
+        let mut block = Block { mean: Vec::new(), variance: Vec::new(), log_density: 0.0 };
+        for row in rows {
+            let (expected, known) = self.expected[row];
+            let (y, noise) = (many.rows.output[*row], many.noise[*row]);
+            let share = ((known - many.open[*row]) / noise).clamp(0.0, 1.0 - 1e-9);
+            let (apart, variance) = ((y - expected) / (1.0 - share), noise / (1.0 - share));
+            block.mean.push(y - apart);
+            block.variance.push(variance);
+            block.log_density -= 0.5 * (apart * apart / variance + (std::f64::consts::TAU * variance).ln());
+        }
+        block
     }
 
     #[allow(non_snake_case)]
     fn block(&self, rows: &[usize]) -> Block {
+        if let Some(many) = &self.gp.many {
+            return self.each_of(many, rows);
+        }
         let size = rows.len();
         let column = |i: usize| self.gp.inverse.col_as_slice(i);
         let Q = |a: usize, b: usize| {

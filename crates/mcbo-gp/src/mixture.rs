@@ -106,9 +106,6 @@ const NEGLIGIBLE: f64 = 0.03;
 /// Rows that hyper-parameters are fitted to at the most: the cost grows with their cube.
 const ROWS_FOR_FITTING: usize = 200;
 
-/// Rows there may be at the most: memory grows with their square, time with their cube.
-const MOST_ROWS: usize = 10_000;
-
 /// Rows that samples find their first place on; the moves of this and later rounds, on more rows, take them on from there.
 const ROWS_FOR_STARTING: usize = 150;
 
@@ -134,7 +131,7 @@ impl GpSet {
     /// always of the latter.
     ///
     /// # Errors
-    /// If no covariance is positive definite even with the largest jitter, or there are more than 10,000 rows.
+    /// If no covariance is positive definite even with the largest jitter.
     pub fn fit(
         spec: &GpSpec,
         forms: &[Form],
@@ -143,9 +140,6 @@ impl GpSet {
         inference: &Inference,
         rng: &mut dyn Rng,
     ) -> Result<Self, GpError> {
-        if rows.len() > MOST_ROWS {
-            return Err(GpError::TooManyRows { rows: rows.len(), most: MOST_ROWS });
-        }
         // Hyper-parameters of many rows are found on some of them; the posterior always sees all.
         let some = rows.thinned(ROWS_FOR_FITTING);
         let (all, rows) = (rows, some.as_ref().unwrap_or(rows));
@@ -185,6 +179,11 @@ impl GpSet {
             Ok((member.weight, Gp::condition(&spec, &member.theta, rows.clone())?))
         };
         Ok(Self { members: members.iter().map(build).collect::<Result<_, GpError>>()?, weighing: None })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_one(gp: Gp) -> Self {
+        Self { members: vec![(1.0, gp)], weighing: None }
     }
 
     /// How the forms of its members were last weighed.
@@ -437,34 +436,4 @@ fn share_out(weighed: &[(&Form, Laplace, f64)], count: usize) -> Vec<(usize, f64
         }
     }
     shares
-}
-
-#[cfg(test)]
-mod tests {
-    use rand::SeedableRng;
-    use rand_chacha::ChaCha8Rng;
-
-    use super::*;
-    use crate::{Mean, Noise, Priors};
-
-    #[test]
-    fn more_rows_than_memory_can_hold_are_refused() {
-        let mut rows = Rows::new(1);
-        for row in 0..=MOST_ROWS {
-            rows.push_full(&[row as f64], 0.0, 0, 0.1).unwrap();
-        }
-        let spec = GpSpec {
-            kernel: Kernel::default(),
-            dim: 1,
-            components: 1,
-            noise: Noise::Learned,
-            mean: Mean::Profiled,
-            priors: Priors::reference(),
-            origins: Vec::new(),
-        };
-        let rng = &mut ChaCha8Rng::seed_from_u64(1);
-        let fit = GpSet::fit(&spec, &[], &rows, Earlier::default(), &Inference::default(), rng);
-        let Err(error) = fit else { panic!("{} rows were taken", rows.len()) };
-        assert_eq!(error, GpError::TooManyRows { rows: MOST_ROWS + 1, most: MOST_ROWS });
-    }
 }

@@ -175,6 +175,7 @@ impl Paths {
         };
         // What the prior's functions miss of every row, `[row][draw]`.
         let mut missed = Mat::<f64>::zeros(n, count);
+        let mut normal = Mat::<f64>::zeros(n, count);
         let (mut point, mut values) = (Vec::new(), vec![0.0; functions + 1]);
         for row in 0..n {
             point.clear();
@@ -183,12 +184,21 @@ impl Paths {
             let noise = noise_of(&gp.spec, &gp.theta, &gp.rows, row).sqrt();
             for draw in 0..count {
                 let prior = dot(&paths.weights[draw][gp.rows.component[row]], &values);
-                missed[(row, draw)] = gp.rows.output[row] - gp.mean - prior - noise * standard_normal(rng);
+                normal[(row, draw)] = standard_normal(rng);
+                missed[(row, draw)] = match gp.many {
+                    None => gp.rows.output[row] - gp.mean - prior - noise * normal[(row, draw)],
+                    Some(_) => -prior,
+                };
             }
         }
         let (mut half, mut solved) = (Mat::<f64>::zeros(n, count), Mat::<f64>::zeros(n, count));
         factor::lower_times(gp.inverse.as_ref(), missed.as_ref(), half.as_mut());
+        // Of many rows the centres have no outputs of their own: weights and noise of all rows are in their place.
+        gp.noise_through_centres(&normal, &mut half);
         factor::lower_transpose_times(gp.inverse.as_ref(), half.as_ref(), solved.as_mut());
+        if gp.many.is_some() {
+            (0..count).for_each(|draw| simd::add_scaled(1.0, &gp.alpha, solved.col_as_slice_mut(draw)));
+        }
         paths.corrections = (0..count).map(|draw| solved.col_as_slice(draw).to_vec()).collect();
         paths
     }

@@ -8,7 +8,7 @@ use crate::spec::{LeafKind, Seen, TermLayout};
 use crate::{Gp, Prediction, factor};
 
 /// Columns that are predicted together: enough for the matrix products, few enough for the cache.
-const TILE: usize = 64;
+pub(crate) const TILE: usize = 64;
 
 /// Memory that predictions reuse; one per thread.
 #[derive(Debug)]
@@ -186,7 +186,7 @@ impl Gp {
     }
 
     /// `k(x, x)` at a point divided by the lengthscales.
-    fn prior_variance(&self, point: &[f64]) -> f64 {
+    pub(crate) fn prior_variance(&self, point: &[f64]) -> f64 {
         let term = |(term, variance): (&TermLayout, &f64)| {
             variance * term.leaves.clone().map(|leaf| self.leaf_at_itself(leaf, point)).product::<f64>()
         };

@@ -13,9 +13,6 @@ use crate::{describe, problem, store};
 
 use table::Rows;
 
-/// More rows than this, and every suggestion takes its time.
-const MANY: usize = 2000;
-
 /// Takes the rows of a file: all, or none unless told otherwise.
 pub fn run(arguments: &Add) -> Result<ExitCode> {
     let (file, text) = (&arguments.csv, problem::data(&arguments.csv)?);
@@ -74,13 +71,6 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     }
     let before = state.trials().len() - added;
     super::warn_of_odd(&state, |odd| odd.trials().last().is_some_and(|last| *last > before), &console);
-    let all = study.status()?.complete;
-    if all > MANY {
-        console.warning(&format!(
-            "the study has {all} trials; hint: the time for a suggestion grows with their cube, so a few hundred that tell \
-             most are better"
-        ));
-    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -34,6 +34,8 @@ pub struct NodeSummary {
     pub form: String,
 }
 
+/// Trials that are foretold by the others at the most, to know how well all are.
+const MOST_LEFT_OUT: usize = 2_000;
 /// Rows that a share of what is explained needs at the least.
 const FEWEST: usize = 3;
 /// Variation, in units of the values' own scale, below which all values count as the same.
@@ -81,6 +83,13 @@ impl Network {
         for (row, &trial) in trials.iter().flatten().enumerate() {
             blocks.entry(trial).or_default().push(row);
         }
+        // Of very many some are enough to know how well all are foretold: evenly spread ones, and the latest.
+        let (count, latest) = (blocks.len(), MOST_LEFT_OUT / 4);
+        if count > MOST_LEFT_OUT {
+            let step = (count - latest).div_ceil(MOST_LEFT_OUT - latest);
+            let mut place = 0..count;
+            blocks.retain(|_, _| place.next().is_some_and(|i| i >= count - latest || i.is_multiple_of(step)));
+        }
         blocks
     }
 
@@ -113,7 +122,8 @@ fn share(rows: &[(f64, f64)]) -> Option<f64> {
 /// Average posterior deviation at the inputs seen; that of the prior where there are none.
 fn spread(group: &Group, component: usize) -> f64 {
     let rows = group.set.members()[0].1.rows();
-    let places: Vec<usize> = (0..rows.len()).filter(|&j| rows.tags(j).0 == component).collect();
+    let step = rows.len().div_ceil(MOST_LEFT_OUT).max(1);
+    let places: Vec<usize> = (0..rows.len()).filter(|&j| rows.tags(j).0 == component).step_by(step).collect();
     if places.is_empty() {
         return 1.0;
     }
@@ -269,5 +279,42 @@ mod tests {
         assert_eq!(forms, ["a constant", both, "a curve in x"]);
         assert_eq!(network.form(&problem, 1, 0).as_deref(), Some(both));
         assert_eq!(network.form(&problem, 1, 1), None);
+    }
+
+    #[test]
+    fn thousands_of_rows_are_learned_from_and_summed_up() {
+        let problem = Problem::builder("many")
+            .action("a", [0.0, 1.0])
+            .node("x", |n| n.actions(["a"]))
+            .node("y", |n| n.parents(["x"]))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let mut data = Data::new();
+        for _ in 0..2_600 {
+            let a: f64 = rng.random();
+            let noise = |rng: &mut ChaCha8Rng| 0.2 * (rng.random::<f64>() - 0.5);
+            let x = (3.0 * a).sin() + noise(&mut rng);
+            let y = x * x + noise(&mut rng);
+            let intervention = Intervention { targets: Vec::new(), actions: vec![a] };
+            data.push(&problem, Observation { intervention, values: vec![Some(x), Some(y)] }).expect("a row");
+        }
+        let network = fit(&problem, &data, &ModelSettings::default());
+        for summary in network.summaries(&problem) {
+            let explained = summary.explained.expect("a share");
+            assert_eq!(summary.rows, 2_600);
+            assert!(explained > 0.85 && summary.uncertainty < 0.02, "{summary:?}");
+            assert!((summary.noise / 0.0577 - 1.0).abs() < 0.15, "{summary:?}");
+        }
+        let rows = network.left_out(&problem, &data, 1);
+        assert!(rows[0].len() <= MOST_LEFT_OUT && rows[0].len() > MOST_LEFT_OUT / 2, "{}", rows[0].len());
+        let scaled = rows[0].iter().map(|row| ((row.value - row.mean) / row.deviation).powi(2));
+        let square = scaled.sum::<f64>() / rows[0].len() as f64;
+        assert!((square - 1.0).abs() < 0.25, "{square}");
+        let at = Intervention { targets: Vec::new(), actions: vec![0.5] };
+        let reward = &network.forecast(&problem, &at, 1)[1];
+        // E[y] = E[x]² + Var x = sin(1.5)² + 0.04/12.
+        assert!((reward.mean - 0.9983).abs() < 0.01, "{reward:?}");
     }
 }

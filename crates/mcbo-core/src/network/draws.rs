@@ -71,19 +71,19 @@ impl<'a> Draws<'a> {
         seed: u64,
         samples: impl FnOnce(&Plan) -> usize,
     ) -> Self {
-        let plan = Plan::for_prediction(problem, network, choice);
-        Self::expectation_along(plan, network, count, seed, samples)
+        let noise = |plan: &Plan| NoiseSamples::new(plan, samples(plan), seed);
+        Self::new(problem, network, choice, count, seed ^ DRAW_SEED, noise)
     }
 
-    /// The same along a plan for predictions that is there already.
-    pub fn expectation_along(
+    /// The same along a plan for predictions that is there already, the noise in balance.
+    pub fn balanced_along(
         plan: Plan,
         network: &'a Network,
         count: usize,
         seed: u64,
         samples: impl FnOnce(&Plan) -> usize,
     ) -> Self {
-        let noise = |plan: &Plan| NoiseSamples::new(plan, samples(plan), seed);
+        let noise = |plan: &Plan| NoiseSamples::balanced(plan, samples(plan), seed);
         Self::along(plan, network, count, seed ^ DRAW_SEED, noise)
     }
 

@@ -8,6 +8,7 @@ use crate::quasi::sobol;
 use super::functions::FunctionDraws;
 use super::plan::{Plan, Source, Step};
 use super::{Mechanism, Network, NodeModel};
+use crate::Noise;
 
 /// Below this posterior deviation, in standardised units, a node counts as known and its slope as flat.
 const SMALLEST_DEVIATION: f64 = 1e-9;
@@ -36,6 +37,25 @@ impl NoiseSamples {
             })
             .collect();
         Self { rows, count }
+    }
+
+    /// Quasi-random realisations in pairs that lie opposite one another, normal ones scaled to the deviation that they should have:
+    /// over them whatever is linear in one noise, or a square of it, has its very expectation. An expectation whose bounds say what is
+    /// not known of the mechanisms must not be off by what a few realisations happen to be.
+    pub(crate) fn balanced(plan: &Plan, count: usize, seed: u64) -> Self {
+        let mut samples = Self::new(plan, count, seed);
+        for (row, (kind, values)) in plan.noise_kinds.iter().zip(&mut samples.rows).enumerate() {
+            for (pair, values) in values.chunks_exact_mut(2).enumerate() {
+                let u = sobol(pair as u32, row as u32, seed);
+                (values[0], values[1]) = (kind.quantile(u), kind.quantile(1.0 - u));
+            }
+            let square = values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64;
+            if matches!(kind, Noise::Gaussian(_)) && samples.count > 1 && square > 0.0 {
+                let scale = kind.deviation() / square.sqrt();
+                values.iter_mut().for_each(|value| *value *= scale);
+            }
+        }
+        samples
     }
 
     /// One of them alone.

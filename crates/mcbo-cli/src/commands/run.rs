@@ -1,12 +1,14 @@
 //! `mcbo run`: the closed loop on a simulator or on a program.
 
 use std::io::Write;
+use std::mem::Discriminant;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use mcbo_core::{
     Certificate, Given, Preset, Problem, Recommendation, Strategy, StrategyName, Study, Trial, TrialState,
+    Warning,
 };
 use mcbo_store::{Options, StoreError, StoredStudy};
 use serde_json::json;
@@ -254,6 +256,7 @@ fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, console: &
     let problem = Arc::clone(runner.study().problem());
     let mut progress = Progress::new(console, runner.study());
     let mut missed_reward = false;
+    let mut said = Vec::new();
     if arguments.json {
         // What an earlier run has done belongs to the result as well.
         for trial in runner.study().trials().iter().filter(|trial| trial.state != TrialState::Pending) {
@@ -263,6 +266,9 @@ fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, console: &
     }
     runner.run(&mut |event| {
         progress.on(&problem, &event);
+        if let Event::Measuring(trial) = event {
+            warn_of_suggestion(trial, &mut said, console);
+        }
         let Event::Ended(trial, failure) = event else { return Ok(()) };
         if let Some(failure) = failure {
             let (number, what, hint) = (trial.number, &failure.what, &failure.hint);
@@ -281,6 +287,18 @@ fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, console: &
         }
         Ok(())
     })
+}
+
+/// Says what a suggestion warns of, the first time that a run has such a warning. What is wrong with the model is said at the end, of
+/// all the data.
+fn warn_of_suggestion(trial: &Trial, said: &mut Vec<Discriminant<Warning>>, console: &Console) {
+    for warning in &trial.suggestion.warnings {
+        let kind = std::mem::discriminant(warning);
+        if !matches!(warning, Warning::Model(_)) && !said.contains(&kind) {
+            said.push(kind);
+            console.warning(&format!("trial {}: {warning}", trial.number));
+        }
+    }
 }
 
 fn gave_up(trial: usize, failure: Option<&MeasureError>) -> anyhow::Error {

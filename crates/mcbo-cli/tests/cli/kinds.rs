@@ -157,3 +157,33 @@ fn tasks_of_these_kinds_are_listed_and_evaluated() {
     let found = json(&mcbo_in(directory.path(), &arguments).with_code(0).stdout);
     assert!((found["expected_reward"].as_f64().expect("a number") - 2.535).abs() < 1e-9, "{found}");
 }
+
+/// What a suggestion warns of is said while a run goes on, once.
+#[test]
+fn a_run_says_what_its_suggestions_warn_of() {
+    let problem = r#"
+        name = "hopeless"
+        maximize = "y"
+        [nodes.x]
+        actions = ["a"]
+        noise = { gaussian = 0.1 }
+        limit = { below = -5, probability = 0.9 }
+        [nodes.y]
+        parents = ["x"]
+        noise = { gaussian = 0.1 }
+        [actions.a]
+        range = [0, 1]
+        [simulator]
+        x = "a + normal(0, 0.1)"
+        y = "x + normal(0, 0.1)"
+    "#;
+    let directory = with_file("p.toml", problem);
+    let count = |text: &str, of: &str| text.matches(of).count();
+    let done = mcbo_in(directory.path(), &["run", "p.toml", "--rounds", "3"]);
+    // The first of three suggestions, and the recommendation.
+    assert_eq!(count(&done.stderr, "trial 4: nothing is likely to keep the limits"), 1, "{}", done.stderr);
+    assert_eq!(count(&done.stderr, "nothing is likely to keep the limits"), 2, "{}", done.stderr);
+    let arguments = ["run", "p.toml", "--rounds", "3", "--strategy", "random"];
+    let done = mcbo_in(directory.path(), &arguments);
+    assert_eq!(count(&done.stderr, "does not look at limits"), 1, "{}", done.stderr);
+}

@@ -18,7 +18,7 @@ const ROWS: usize = 60;
 
 /// What was found of one model.
 #[derive(Default)]
-struct Found {
+struct Findings {
     /// Doubts about the right graph.
     alarms: Vec<Doubt>,
     /// Whether the arrow that was removed was named, and whether anything was said at all of its node.
@@ -36,9 +36,9 @@ fn main() {
     // Right graphs alone take a quarter of the time.
     let alarms_only = arguments.next().as_deref() == Some("alarms");
     let measured = (0..models).into_par_iter().map(|index| measure(&name(first, index), index, alarms_only));
-    let found: Vec<Found> = measured.collect();
+    let found: Vec<Findings> = measured.collect();
     let share =
-        |count: usize, of: usize| format!("{count} of {of} ({:.0} %)", 100.0 * count as f64 / of as f64);
+        |count: usize, all: usize| format!("{count} of {all} ({:.0} %)", 100.0 * count as f64 / all as f64);
     let graphs = found.iter().filter(|one| !one.alarms.is_empty()).count();
     println!("false alarm on a right graph: {}", share(graphs, models));
     for kind in ["missing-arrow", "idle-arrow", "uneven-noise", "formula", "drift", "far-off"] {
@@ -100,14 +100,14 @@ fn doubts(problem: &Problem, rows: &Data) -> Vec<Doubt> {
     network.doubts(problem, &data, 1)
 }
 
-fn measure(name: &str, index: usize, alarms_only: bool) -> Found {
+fn measure(name: &str, index: usize, alarms_only: bool) -> Findings {
     let task = Task::named(name).expect("a task");
     let problem = task.problem();
     let mut data = Data::new();
     for row in task.rows(Design::Scattered { rows: ROWS }, 0) {
         data.push(problem, row).expect("it fits");
     }
-    let mut found = Found { alarms: doubts(&changed(problem, None, None), &data), ..Found::default() };
+    let mut found = Findings { alarms: doubts(&changed(problem, None, None), &data), ..Findings::default() };
     if alarms_only {
         return found;
     }

@@ -68,8 +68,8 @@ fn main() {
     println!("{:<16} {:<11} {:>18} {:>18}", "method", "way", "trials", "recommended");
     for (jobs, outcomes) in jobs.chunks(seeds as usize).zip(outcomes.chunks(seeds as usize)) {
         let (method, (_, way), _) = &jobs[0];
-        let figure = |of: fn(&Outcome) -> f64| {
-            let (mean, error) = mean_and_error(&outcomes.iter().map(of).collect::<Vec<_>>());
+        let figure = |part: fn(&Outcome) -> f64| {
+            let (mean, error) = mean_and_error(&outcomes.iter().map(part).collect::<Vec<_>>());
             if error.is_nan() { format!("{mean:.3}") } else { format!("{mean:.3} ± {error:.3}") }
         };
         let (trials, recommended) = (figure(|one| one.trials), figure(|one| one.recommended));

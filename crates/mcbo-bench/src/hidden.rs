@@ -116,8 +116,8 @@ mod tests {
                     )
                 }
             };
-            let nodes = |of: &Problem| of.nodes().iter().map(node).collect::<Vec<_>>();
-            let actions = |of: &Problem| of.actions().iter().map(action).collect::<Vec<_>>();
+            let nodes = |problem: &Problem| problem.nodes().iter().map(node).collect::<Vec<_>>();
+            let actions = |problem: &Problem| problem.actions().iter().map(action).collect::<Vec<_>>();
             assert_eq!(nodes(problem), nodes(&copy), "{name}");
             assert_eq!(actions(problem), actions(&copy), "{name}");
             assert_eq!(problem.simulator(), copy.simulator());

@@ -136,10 +136,10 @@ impl FromStr for Method {
         // The longest first: `cbo-noisy` before `cbo`.
         names.sort_by_key(|(name, ..)| std::cmp::Reverse(name.len()));
         let read = || {
-            let of = |(name, strategy, noisy): &(&str, StrategyName, bool)| {
+            let prefix = |(name, strategy, noisy): &(&str, StrategyName, bool)| {
                 Some((*strategy, *noisy, text.strip_prefix(name)?))
             };
-            let (strategy, noisy, rest) = names.iter().find_map(of)?;
+            let (strategy, noisy, rest) = names.iter().find_map(prefix)?;
             let (preset, rest) = match rest.strip_prefix("-paper") {
                 Some(rest) => (Preset::Paper, rest),
                 None => (Preset::Default, rest),

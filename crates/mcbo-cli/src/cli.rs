@@ -1,7 +1,7 @@
 //! The command line: what can be asked for, and the help that explains it.
 
 mod bench;
-mod book;
+mod insight;
 mod serve;
 mod study;
 
@@ -15,11 +15,11 @@ use mcbo_report::Template;
 pub use bench::{
     Bench, BenchCommand, BenchDiff, BenchEval, BenchList, BenchPaper, BenchReport, BenchRun, Contender, Suite,
 };
-pub use book::{Effects, Report, Void};
+pub use insight::{Effects, Report};
 pub use serve::Serve;
 pub use study::{
     Add, Advice, Ask, By, Correct, Delete, Doctor, Export, ExportFormat, Log, Look, New, Plot, Predict,
-    Storage, Studies, Tell, Twin, Update, Worker,
+    Storage, Studies, Tell, Twin, Update, Void, Worker,
 };
 
 const ABOUT: &str = "\

@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use clap::Parser;
 
 // What is said of a study is said by others as well; here it goes by the same names.
-use mcbo_report::{describe, drawn, json, number, timestamp, why, words};
+use mcbo_report::{assignment, describe, drawn, json, number, timestamp, why};
 
 use cli::{Cli, Command};
 use exit::ExitCode;

@@ -1,12 +1,15 @@
 //! What was done and what was seen: trials, and the rows each node learns from.
 
 mod error;
+mod named;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Grid, Intervention, Problem};
 
 pub use error::DataError;
+pub(crate) use named::slot_by_name;
+pub use named::values_by_name;
 
 /// One experiment: what was done, and the values that were measured, in the user's units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

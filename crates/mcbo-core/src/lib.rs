@@ -27,7 +27,7 @@ pub use mcbo_gp::{FitOptions, Inference, Kernel, Leaf, Priors, Sampling, Shape};
 
 pub use data::{
     Data, DataError, LARGEST, Observation, OutsideRange, check_done, check_intervention, check_ranges,
-    check_size, keeps_limits,
+    check_size, keeps_limits, values_by_name,
 };
 pub use decision::DecisionSpace;
 pub use expr::{Expr, ExprError, ExprErrorKind};
@@ -46,7 +46,7 @@ pub use problem::{
     Limit, Node, NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning,
     Requirement, RequirementFault, Side, Simulator, enumerate, target_sets,
 };
-pub use search::{Ascent, Candidate, SearchPhase, SearchSettings, SearchTask, Stages, maximize};
+pub use search::{Ascent, AscentBudget, Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
 pub use strategy::{
     Cbo, Certificate, Context, Criterion, Eifn, ExpectedImprovement, Exploration, Luck, Mcbo, Memory,
     Observe, OptionsError, Preset, Proposal, Random, Recommendation, Rule, Strategy, StrategyName,
@@ -54,5 +54,4 @@ pub use strategy::{
 };
 pub use study::{
     ChangeError, Oddity, Origin, Prediction, Study, StudyError, Trial, TrialState, Why, default_initial,
-    values_by_name,
 };

@@ -1,5 +1,6 @@
 //! Ask and tell: the state of an optimisation, in memory.
 
+mod advice;
 mod effects;
 mod error;
 mod mend;
@@ -13,13 +14,12 @@ mod why;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::{Data, DataError, Observation, check_intervention, check_size, keeps_limits};
+use crate::data::{Data, DataError, Observation, check_intervention, check_size, values_by_name};
 use crate::strategy::{
-    Certificate, Context, Criterion, Mcbo, Memory, Proposal, Recommendation, Strategy, SuggestError,
-    Suggestion, design_point, not_given,
+    Context, Mcbo, Memory, Proposal, Strategy, SuggestError, Suggestion, design_point, not_given,
 };
 use crate::{Fixed, Given, Intervention, Problem};
 
@@ -243,12 +243,6 @@ impl Study {
             proposal.suggestion.warnings.extend(not_given(&self.problem, given));
             proposal
         };
-        if !fixed.holds(&self.problem, &proposal.suggestion.intervention) {
-            // A search that begins from what was tried may end outside of what is fixed: that is done all the same, and as nothing was
-            // predicted of it nothing is said.
-            let done = fixed.applied(&self.problem, &proposal.suggestion.intervention);
-            proposal.suggestion = Suggestion::new(proposal.suggestion.strategy, done);
-        }
         let proposed = &proposal.suggestion.intervention;
         if !fixed.holds(&self.problem, proposed) || check_intervention(&self.problem, proposed).is_err() {
             let hint = "fix less, or put the whole intervention in the queue";
@@ -377,84 +371,6 @@ impl Study {
         Ok(())
     }
 
-    /// The intervention the model believes in most.
-    ///
-    /// It depends on the problem, the trials that are complete and the seed alone: told at once or one at a time, in whatever
-    /// order, or exported and added to another study, they give the same recommendation, to the bit.
-    ///
-    /// # Errors
-    /// If no model can be fitted to the data.
-    pub fn recommend(&self) -> Result<Recommendation, StudyError> {
-        self.recommend_by(Criterion::default())
-    }
-
-    /// The intervention the model believes in most, by the mean or by the lower bound of its expected reward.
-    ///
-    /// # Errors
-    /// If no model can be fitted to the data.
-    pub fn recommend_by(&self, criterion: Criterion) -> Result<Recommendation, StudyError> {
-        self.recommend_given(criterion, Given::NONE)
-    }
-
-    /// The same where this is known of the contexts.
-    ///
-    /// # Errors
-    /// If no model can be fitted to the data.
-    pub fn recommend_given(&self, criterion: Criterion, given: &Given) -> Result<Recommendation, StudyError> {
-        given.check(&self.problem)?;
-        let context = Context { given, ..self.settled() };
-        Ok(self.advisor.recommend(&context, criterion, &mut self.generator(u64::MAX))?)
-    }
-
-    /// What to do in each of many contexts: what [`Self::recommend_given`] says of each, with a model that is fitted once.
-    ///
-    /// # Errors
-    /// If no model can be fitted to the data.
-    pub fn policy(
-        &self,
-        criterion: Criterion,
-        contexts: &[Given],
-    ) -> Result<Vec<Recommendation>, StudyError> {
-        contexts.iter().try_for_each(|given| given.check(&self.problem))?;
-        Ok(self.advisor.policy(&self.settled(), criterion, contexts, &mut self.generator(u64::MAX))?)
-    }
-
-    /// Bounds how much better than a recommended intervention any other could still be, by mechanisms within `width`
-    /// standard deviations of what is expected of them. See [`Certificate`] for what it relies on.
-    pub fn certify(&self, recommendation: &Recommendation, width: f64) -> Certificate {
-        let seed: u64 = self.generator(u64::MAX - 1).random();
-        let Recommendation { network, intervention, given, .. } = recommendation;
-        let context = Context { given, ..self.settled() };
-        self.advisor.certify(&context, network, intervention, width, seed)
-    }
-
-    /// What was measured, and nothing that is under way.
-    fn settled(&self) -> Context<'_> {
-        Context {
-            problem: &self.problem,
-            data: &self.data,
-            pending: &[],
-            failed: &[],
-            memory: &self.memory,
-            given: Given::NONE,
-        }
-    }
-
-    /// The trial with the best measured reward, and that reward in the direction of improvement; of those in which no measurement
-    /// broke a limit, if there are any.
-    pub fn best_trial(&self) -> Option<(&Trial, f64)> {
-        let slot = self.problem.slot(self.problem.reward()).start;
-        let reward =
-            |trial: &Trial| trial.values.as_ref().and_then(|v| v[slot]).map(|v| self.problem.sign() * v);
-        let counted = || self.trials.iter().filter(|trial| trial.state != TrialState::Voided);
-        let rewarded = || counted().filter_map(|trial| reward(trial).map(|r| (trial, r)));
-        let keeps = |(trial, _): &(&Trial, f64)| {
-            trial.values.as_ref().is_some_and(|values| keeps_limits(&self.problem, values))
-        };
-        let better = |best: (_, f64), next: (_, f64)| if next.1 > best.1 { next } else { best };
-        rewarded().filter(keeps).reduce(better).or_else(|| rewarded().reduce(better))
-    }
-
     /// What the trials have cost that were made: those that are complete, and those that failed on the way. Rows from outside cost
     /// nothing here.
     pub fn spent(&self) -> f64 {
@@ -480,50 +396,4 @@ pub fn default_initial(problem: &Problem) -> usize {
     let decisions = problem.actions().len() + settable;
     let choices = problem.choices().map_or(0, <[_]>::len);
     (2 * decisions + 1).max(if choices <= 10 { choices } else { 0 })
-}
-
-/// The places of a node's values by its name, or of one component's by a name such as `leaf[1]`.
-fn slot_by_name(problem: &Problem, name: &str) -> Option<std::ops::Range<usize>> {
-    if let Some(node) = problem.node_index(name) {
-        return Some(problem.slot(node));
-    }
-    let (node, component) = name.strip_suffix(']')?.split_once('[')?;
-    let slot = problem.slot(problem.node_index(node)?);
-    let at = slot.start + component.parse::<usize>().ok().filter(|&component| component < slot.len())?;
-    Some(at..at + 1)
-}
-
-/// Arranges values given by the names of nodes, or of components such as `leaf[1]`; what is not named is not measured.
-///
-/// # Errors
-/// If a name is unknown, a vector has the wrong length or a number is not finite.
-pub fn values_by_name<'a>(
-    problem: &Problem,
-    named: impl IntoIterator<Item = (&'a str, &'a [f64])>,
-) -> Result<Vec<Option<f64>>, DataError> {
-    let mut values = vec![None; problem.slots()];
-    for (name, given) in named {
-        let Some(slot) = slot_by_name(problem, name) else {
-            return Err(DataError::UnknownName {
-                name: name.to_owned(),
-                known: problem.graph().names().join(", "),
-            });
-        };
-        if given.len() != slot.len() {
-            return Err(DataError::WrongLength {
-                what: name.to_owned(),
-                expected: slot.len(),
-                found: given.len(),
-            });
-        }
-        for (at, &value) in slot.zip(given) {
-            if !value.is_finite() {
-                return Err(DataError::NotFinite { what: name.to_owned(), value });
-            }
-            if values[at].replace(value).is_some() {
-                return Err(DataError::Twice { what: name.to_owned() });
-            }
-        }
-    }
-    Ok(values)
 }

@@ -224,13 +224,13 @@ fn each_recommendation_is_best_by_its_own_criterion() {
         let [mean, lower] = [Criterion::Mean, Criterion::Lower].map(|criterion| {
             Mcbo::default().recommend(&context, criterion, &mut ChaCha8Rng::seed_from_u64(seed)).unwrap()
         });
-        let reward = |of: &mcbo_core::Recommendation| of.predicted.last().cloned().unwrap();
+        let reward = |one: &mcbo_core::Recommendation| one.predicted.last().cloned().unwrap();
         let (sign, of_mean, of_lower) = (problem.sign(), reward(&mean), reward(&lower));
         // What is shown is of other draws than those it was chosen by: the mean of 64 draws has an error of an eighth of their
         // deviation, which is 4 % of the band, and the bounds have more.
         let slack = 0.1 * (of_mean.upper - of_mean.lower).abs();
         assert!(sign * of_mean.mean >= sign * of_lower.mean - slack, "seed {seed}: {of_mean:?} {of_lower:?}");
-        let bound = |of: &mcbo_core::Forecast| if sign > 0.0 { of.lower } else { -of.upper };
+        let bound = |one: &mcbo_core::Forecast| if sign > 0.0 { one.lower } else { -one.upper };
         assert!(bound(&of_lower) >= bound(&of_mean) - slack, "seed {seed}: {of_lower:?} {of_mean:?}");
         // No place of a random search is better by more than a tenth of the band.
         for _ in 0..100 {

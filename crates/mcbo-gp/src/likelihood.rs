@@ -427,11 +427,11 @@ simd::vectorized! {
 
 /// The weights `1/ℓ` of every leaf of names, which are also the units of its scaled inputs; empty for others.
 fn choice_weights(layout: &Layout, theta: &[f64]) -> Vec<Vec<f64>> {
-    let of = |leaf: &crate::spec::LeafLayout| match leaf.kind {
+    let in_leaf = |leaf: &crate::spec::LeafLayout| match leaf.kind {
         LeafKind::Choice => theta[leaf.lengthscales.clone()].iter().map(|l| (-l).exp()).collect(),
         _ => Vec::new(),
     };
-    layout.leaves.iter().map(of).collect()
+    layout.leaves.iter().map(in_leaf).collect()
 }
 
 /// Whether two scaled inputs are different names. Names are a unit apart; what is less is rounding.

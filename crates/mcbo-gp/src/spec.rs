@@ -118,11 +118,11 @@ impl GpSpec {
 
     /// For every leaf, in the order of the kernel's text, the inputs that it sees with their lengthscales.
     pub fn lengthscales(&self, theta: &[f64]) -> Vec<Vec<(usize, f64)>> {
-        let of = |leaf: &LeafLayout| {
+        let in_leaf = |leaf: &LeafLayout| {
             let lengthscales = theta[leaf.lengthscales.clone()].iter().map(|l| l.exp());
             leaf.inputs.iter().copied().zip(lengthscales).collect()
         };
-        Layout::new(self).leaves.iter().map(of).collect()
+        Layout::new(self).leaves.iter().map(in_leaf).collect()
     }
 
     /// The noise variance that a parameter vector stands for; `None` where every row has its own.

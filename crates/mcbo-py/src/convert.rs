@@ -306,10 +306,10 @@ pub fn outlooks<'py>(py: Python<'py>, problem: &Problem, all: &[Outlook]) -> PyR
     let dict = PyDict::new(py);
     for (node, declared) in problem.nodes().iter().enumerate() {
         let here = all.iter().filter(|outlook| outlook.forecast.node == node);
-        let of = |Outlook { forecast: f, outcome: [low, high], .. }: &Outlook| {
+        let numbers_of = |Outlook { forecast: f, outcome: [low, high], .. }: &Outlook| {
             (f.mean, f.lower, f.upper, (*low, *high))
         };
-        let numbers: Vec<(f64, f64, f64, (f64, f64))> = here.map(of).collect();
+        let numbers: Vec<(f64, f64, f64, (f64, f64))> = here.map(numbers_of).collect();
         if numbers.len() == declared.dim {
             dict.set_item(&declared.name, components(py, problem, node, &numbers)?)?;
         }
@@ -325,12 +325,12 @@ pub fn by_node<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (node, declared) in problem.nodes().iter().enumerate() {
-        let of = |component: usize| {
+        let value = |component: usize| {
             let name = slot_name(problem, node, component);
             values.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
         };
-        if let Some(of) = (0..declared.dim).map(of).collect::<Option<Vec<f64>>>() {
-            dict.set_item(&declared.name, components(py, problem, node, &of)?)?;
+        if let Some(values) = (0..declared.dim).map(value).collect::<Option<Vec<f64>>>() {
+            dict.set_item(&declared.name, components(py, problem, node, &values)?)?;
         }
     }
     Ok(dict)
@@ -338,6 +338,9 @@ pub fn by_node<'py>(
 
 /// The names of all components of all nodes, in order.
 pub fn slot_names(problem: &Problem) -> Vec<String> {
-    let of = |node: usize| (0..problem.nodes()[node].dim).map(move |component| (node, component));
-    (0..problem.nodes().len()).flat_map(of).map(|(n, component)| slot_name(problem, n, component)).collect()
+    let components = |node: usize| (0..problem.nodes()[node].dim).map(move |component| (node, component));
+    (0..problem.nodes().len())
+        .flat_map(components)
+        .map(|(n, component)| slot_name(problem, n, component))
+        .collect()
 }

@@ -234,13 +234,13 @@ impl Model {
         }
         let (mean, deviation) = together(py, || {
             let components = self.network().predict(&self.problem, place, &flat, count);
-            let of = |second: bool| {
+            let table = |second: bool| {
                 Array2::from_shape_fn((count, components.len()), |(row, component)| {
                     let (mean, deviation) = components[component][row];
                     if second { deviation } else { mean }
                 })
             };
-            Ok((of(false), of(true)))
+            Ok((table(false), table(true)))
         })?;
         Ok((mean.into_pyarray(py), deviation.into_pyarray(py)))
     }

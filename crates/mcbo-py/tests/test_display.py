@@ -50,7 +50,7 @@ def test_pictures(told: mcbo.Study, tmp_path: Path) -> None:
     assert len(axes.lines) == 2
     assert mcbo.plot.mechanism(told, "growth").get_xlabel() == "moisture"
     with pytest.raises(mcbo.DataError, match="its inputs are moisture"):
-        mcbo.plot.mechanism(told, "growth", of="water")
+        mcbo.plot.mechanism(told, "growth", along="water")
     runs = mcbo.bench.sweep(["dropwave"], ["random", "observe"], range(3), rounds=4)
     curves = mcbo.plot.curves(runs)
     assert [line.get_label() for line in curves.lines] == ["random"]

@@ -68,7 +68,7 @@ pub fn document(problem: &Problem) -> Value {
         "nodes": described.collect::<Vec<_>>(),
         "actions": actions.collect::<Vec<_>>(),
         "sets": sets.listed.iter().map(set).collect::<Vec<_>>(),
-        "sets_left_out": sets.left_out.as_ref().map(|left_out| left_out.words()),
+        "sets_left_out": sets.left_out.as_ref().map(|left_out| left_out.sentence()),
         "max_interventions": problem.max_interventions(),
         "require": problem.requirements().iter().map(|one| one.text()).collect::<Vec<_>>(),
         "choices": enumerate(problem, ENUMERATION_LIMIT).map(|choices| choices.len()),

@@ -2,6 +2,7 @@
 //!
 //! The command line prints it and the server serves it, so that both say the same.
 
+pub mod assignment;
 pub mod check;
 pub mod describe;
 pub mod drawn;
@@ -19,7 +20,6 @@ mod templates;
 pub mod timestamp;
 pub mod values;
 pub mod why;
-pub mod words;
 
 pub use failure::{BadFile, BadInput};
 pub use templates::Template;

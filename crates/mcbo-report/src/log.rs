@@ -33,7 +33,7 @@ fn because(reason: &str) -> String {
 }
 
 /// One thing that happened, in words.
-pub fn words(problem: &Problem, what: &Deed) -> String {
+pub fn sentence(problem: &Problem, what: &Deed) -> String {
     match what {
         Deed::Created { strategy, seed, initial } => {
             let design = describe::count(*initial, "trial");

@@ -116,7 +116,7 @@ fn body(subject: &Subject<'_>) -> String {
     let mut body = parts::head(subject);
     let sections = [
         ("next", "What to do next", parts::next(subject)),
-        ("settle", "What to settle for, and when to stop", parts::settle(subject)),
+        ("settle", "What to settle for, and when to stop", parts::recommendation(subject)),
         ("matters", "What matters", parts::matters(subject)),
         ("learned", "What was learned", parts::learned(subject)),
         ("history", "How it went", parts::history(subject)),

@@ -6,8 +6,8 @@ use mcbo_core::{Given, Intervention, Prediction, Problem, slot_name};
 use mcbo_store::Row;
 use serde_json::{Value, json};
 
+use crate::assignment::{self, Texts};
 use crate::export::set_column;
-use crate::words::{self, Texts};
 use crate::{BadInput, json};
 
 /// What is expected: `mcbo predict --json`.
@@ -35,7 +35,8 @@ pub fn document(
 pub fn row(problem: &Problem, named: Texts) -> Result<Row, BadInput> {
     let (mut row, mut components) = (Row::default(), BTreeMap::<usize, Vec<Option<f64>>>::new());
     for (name, texts) in named {
-        let value = |text: &String| words::value(problem, &name, text, "write a number with a decimal point");
+        let value =
+            |text: &String| assignment::value(problem, &name, text, "write a number with a decimal point");
         let values = texts.iter().map(value).collect::<Result<Vec<f64>, BadInput>>()?;
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
             return Err(BadInput::new(format!("{name} is {value}"), "give a finite number"));

@@ -48,7 +48,7 @@ pub enum LeftOut {
 
 impl LeftOut {
     /// A line about them.
-    pub fn words(self) -> String {
+    pub fn sentence(self) -> String {
         let subsets = |settable: u32| match 2_u64.checked_pow(settable) {
             Some(count) if settable <= 30 => count.to_string(),
             _ => format!("2^{settable}"),

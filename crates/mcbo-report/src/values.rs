@@ -4,8 +4,8 @@ use mcbo_core::Problem;
 use serde_json::Value;
 
 use crate::BadInput;
+use crate::assignment::{self, Named};
 use crate::json::Pairs;
-use crate::words::{self, Named};
 
 /// An object of node values; `null` is not measured.
 ///
@@ -24,7 +24,7 @@ pub fn from_json(problem: &Problem, text: &str) -> Result<Named, BadInput> {
     for (name, value) in object {
         let choice = problem.action_index(&name).map(|action| &problem.actions()[action]);
         let number = |value: &Value| match (value, choice.filter(|action| action.is_choice())) {
-            (Value::String(text), Some(action)) => words::choice(action, text),
+            (Value::String(text), Some(action)) => assignment::choice(action, text),
             _ => {
                 value.as_f64().ok_or_else(|| BadInput::new(format!("{name}: {value} is not a number"), hint))
             }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, StatusCode};
 use mcbo_core::{Given, Problem};
-use mcbo_report::words;
+use mcbo_report::assignment;
 use serde::de::DeserializeOwned;
 
 use crate::answer::Failure;
@@ -72,7 +72,7 @@ impl Query {
     /// What is known of the contexts: `given=quality=0.8`.
     pub fn given(&self) -> impl FnOnce(&Problem) -> Result<Given, Failure> + Send + 'static {
         let words = self.all("given");
-        move |problem| Ok(words::given(problem, &words)?)
+        move |problem| Ok(assignment::given(problem, &words)?)
     }
 }
 

@@ -45,7 +45,7 @@ struct Slot {
 }
 
 /// A study with what is known of it.
-struct Book {
+struct OpenStudy {
     reader: Mutex<(StoredStudy, Option<Arc<Snapshot>>)>,
     writer: Mutex<StoredStudy>,
     slots: Mutex<Vec<Arc<Slot>>>,
@@ -57,7 +57,7 @@ struct Book {
 pub struct Library {
     pub store: Store,
     author: String,
-    shelf: Mutex<HashMap<String, Arc<Book>>>,
+    shelf: Mutex<HashMap<String, Arc<OpenStudy>>>,
     permits: Arc<Semaphore>,
 }
 
@@ -86,7 +86,7 @@ impl Library {
     }
 
     /// The study of a name, which may be another one than it was.
-    fn book(&self, name: &str) -> Result<Arc<Book>, Failure> {
+    fn open(&self, name: &str) -> Result<Arc<OpenStudy>, Failure> {
         let found = match self.store.open_study(name) {
             Ok(found) => found,
             Err(error) => {
@@ -94,12 +94,12 @@ impl Library {
                 return Err(error.into());
             }
         };
-        if let Some(book) = lock(&self.shelf).get(name).cloned()
-            && lock(&book.writer).is_same(&found)
+        if let Some(open) = lock(&self.shelf).get(name).cloned()
+            && lock(&open.writer).is_same(&found)
         {
-            return Ok(book);
+            return Ok(open);
         }
-        let book = Arc::new(Book {
+        let open = Arc::new(OpenStudy {
             reader: Mutex::new((self.store.open_study(name)?, None)),
             writer: Mutex::new(found),
             slots: Mutex::default(),
@@ -109,8 +109,8 @@ impl Library {
         if shelf.len() >= KEPT {
             shelf.clear();
         }
-        shelf.insert(name.to_owned(), book.clone());
-        Ok(book)
+        shelf.insert(name.to_owned(), open.clone());
+        Ok(open)
     }
 
     /// The study as it stands. Blocks.
@@ -118,16 +118,16 @@ impl Library {
         self.opened(name).map(|(_, snapshot)| snapshot)
     }
 
-    fn opened(&self, name: &str) -> Result<(Arc<Book>, Arc<Snapshot>), Failure> {
-        let book = self.book(name)?;
-        let mut reader = lock(&book.reader);
+    fn opened(&self, name: &str) -> Result<(Arc<OpenStudy>, Arc<Snapshot>), Failure> {
+        let open = self.open(name)?;
+        let mut reader = lock(&open.reader);
         let (study, kept) = &mut *reader;
         if let Some(snapshot) = kept
             && snapshot.event == study.last_event()?
         {
             let snapshot = snapshot.clone();
             drop(reader);
-            return Ok((book, snapshot));
+            return Ok((open, snapshot));
         }
         loop {
             let status = study.status()?;
@@ -138,7 +138,7 @@ impl Library {
                 let snapshot = Arc::new(Snapshot { event, status, study: state, trials, toml });
                 *kept = Some(snapshot.clone());
                 drop(reader);
-                return Ok((book, snapshot));
+                return Ok((open, snapshot));
             }
         }
     }
@@ -157,9 +157,9 @@ impl Library {
         seen: Option<(i64, &[usize])>,
         act: impl FnOnce(&mut StoredStudy, &str) -> Result<T, StoreError>,
     ) -> Result<T, Failure> {
-        let book = self.book(name)?;
+        let open = self.open(name)?;
         let worker = worker.unwrap_or(&self.author);
-        let mut study = lock(&book.writer);
+        let mut study = lock(&open.writer);
         study.sign(worker);
         if let Some((event, trials)) = seen {
             study.unless_changed(event, trials);
@@ -188,12 +188,12 @@ impl Library {
     ) -> Result<(Arc<Snapshot>, Arc<Modelled>), Failure> {
         let (library, name) = (self.clone(), name.to_owned());
         let (slot, snapshot) = blocking(move || {
-            let (book, snapshot) = library.opened(&name)?;
+            let (open, snapshot) = library.opened(&name)?;
             let given = given(snapshot.problem())?;
             if snapshot.study.data().is_empty() {
                 return Err(StudyError::NoData.into());
             }
-            Ok((book.slot(snapshot.event, given), snapshot))
+            Ok((open.slot(snapshot.event, given), snapshot))
         })
         .await?;
         let mut ready = slot.ready.subscribe();
@@ -214,8 +214,8 @@ impl Library {
         model: &Modelled,
         given: &Given,
     ) -> Result<Arc<Recommendation>, Failure> {
-        let book = self.book(name)?;
-        let mut kept = lock(&book.what_if);
+        let open = self.open(name)?;
+        let mut kept = lock(&open.what_if);
         if let Some((event, known, recommendation)) = &*kept
             && *event == snapshot.event
             && known == given
@@ -236,7 +236,7 @@ impl Library {
     }
 }
 
-impl Book {
+impl OpenStudy {
     /// The place of a model, which is made if there is none.
     fn slot(&self, event: i64, given: Given) -> Arc<Slot> {
         let mut slots = lock(&self.slots);

@@ -36,6 +36,7 @@
 extern crate self as mcbo_store;
 
 mod address;
+mod changes;
 mod database;
 mod digest;
 mod error;

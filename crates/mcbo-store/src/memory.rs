@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcbo_core::{Fixed, Given, Intervention, Problem, Study, TrialState};
+use mcbo_core::{Fixed, Given, Problem, Study, TrialState};
 
 use crate::StoreError;
-use crate::event::{Event, Row};
+use crate::event::Event;
 use crate::fold::Fold;
-use crate::ledger::{Change, Duplicates, LEASE, Ledger};
+use crate::ledger::{Change, LEASE, Ledger};
 use crate::store::{Options, first_event, now};
 use crate::strategies::Strategies;
 use crate::view::{Entry, StoredTrial};
@@ -41,6 +41,8 @@ impl std::fmt::Debug for MemoryStudy {
         f.debug_struct("MemoryStudy").field("trials", &self.ledger.records.len()).finish_non_exhaustive()
     }
 }
+
+crate::changes::changes!(MemoryStudy);
 
 impl MemoryStudy {
     /// A study that begins now, without trials; the text of its problem where there is one.
@@ -121,27 +123,6 @@ impl MemoryStudy {
         Ok(done)
     }
 
-    /// As [`StoredStudy::ask`](crate::StoredStudy::ask).
-    ///
-    /// # Errors
-    /// If no model can be fitted.
-    pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
-        self.ask_given(worker, count, Given::NONE)
-    }
-
-    /// As [`StoredStudy::ask_given`](crate::StoredStudy::ask_given).
-    ///
-    /// # Errors
-    /// If no model can be fitted, or the strategy cannot use what is known.
-    pub fn ask_given(
-        &mut self,
-        worker: &str,
-        count: usize,
-        given: &Given,
-    ) -> Result<Vec<StoredTrial>, StoreError> {
-        self.ask_fixing(worker, count, given, Fixed::NONE)
-    }
-
     /// As [`StoredStudy::ask_fixing`](crate::StoredStudy::ask_fixing).
     ///
     /// # Errors
@@ -154,121 +135,6 @@ impl MemoryStudy {
         fixed: &Fixed,
     ) -> Result<Vec<StoredTrial>, StoreError> {
         self.change(|change| change.ask(worker, count, given, fixed, None))
-    }
-
-    /// As [`StoredStudy::enqueue`](crate::StoredStudy::enqueue).
-    ///
-    /// # Errors
-    /// If the intervention does not fit the problem.
-    pub fn enqueue(
-        &mut self,
-        worker: Option<&str>,
-        intervention: Intervention,
-    ) -> Result<StoredTrial, StoreError> {
-        self.change(|change| change.enqueue(worker, intervention))
-    }
-
-    /// As [`StoredStudy::tell`](crate::StoredStudy::tell).
-    ///
-    /// # Errors
-    /// As there, but for the database.
-    pub fn tell(
-        &mut self,
-        trial: usize,
-        values: &[(&str, Vec<f64>)],
-        worker: Option<&str>,
-    ) -> Result<(), StoreError> {
-        self.change(|change| change.tell(trial, values, worker))
-    }
-
-    /// As [`StoredStudy::correct`](crate::StoredStudy::correct).
-    ///
-    /// # Errors
-    /// As there, but for the database.
-    pub fn correct(
-        &mut self,
-        trial: usize,
-        values: &[(&str, Vec<f64>)],
-        reason: &str,
-    ) -> Result<(), StoreError> {
-        self.change(|change| change.correct(trial, values, reason))
-    }
-
-    /// As [`StoredStudy::void`](crate::StoredStudy::void).
-    ///
-    /// # Errors
-    /// If there is no such trial.
-    pub fn void(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
-        self.change(|change| change.void(trials, reason))
-    }
-
-    /// As [`StoredStudy::restore`](crate::StoredStudy::restore).
-    ///
-    /// # Errors
-    /// If there is no such trial, or one does not fit the problem any more.
-    pub fn restore(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
-        self.change(|change| change.restore(trials, reason))
-    }
-
-    /// As [`StoredStudy::fail`](crate::StoredStudy::fail).
-    ///
-    /// # Errors
-    /// If there is no such trial, or it has values.
-    pub fn fail(&mut self, trial: usize, reason: &str) -> Result<(), StoreError> {
-        self.change(|change| change.fail(trial, reason))
-    }
-
-    /// Leaves trials under way to the worker that has them, from now on for another lease, and says which of them it still has: a sign
-    /// of life while an experiment takes its time.
-    ///
-    /// # Errors
-    /// None in memory.
-    pub fn keep(&mut self, worker: &str, trials: &[usize]) -> Result<Vec<usize>, StoreError> {
-        self.change(|change| change.keep(worker, trials))
-    }
-
-    /// Lets trials under way wait for the next who asks, those that a worker still has if one is named, and says which of them that is
-    /// new of. `lost` says that they were begun and something failed that is not the experiment: it is counted
-    /// ([`Record::lost`](crate::Record)).
-    ///
-    /// # Errors
-    /// If there is no such trial, or it is not under way.
-    pub fn release(
-        &mut self,
-        trials: &[usize],
-        worker: Option<&str>,
-        reason: &str,
-        lost: bool,
-    ) -> Result<Vec<usize>, StoreError> {
-        self.change(|change| change.release(trials, worker, reason, lost))
-    }
-
-    /// Writes something beside a trial, or beside the study, by name: any JSON. What has that name already gives way.
-    ///
-    /// # Errors
-    /// If there is no such trial.
-    pub fn write_beside(
-        &mut self,
-        trial: Option<usize>,
-        attributes: &BTreeMap<String, serde_json::Value>,
-    ) -> Result<(), StoreError> {
-        self.change(|change| change.write_beside(trial, attributes))
-    }
-
-    /// Adds rows that were measured outside the study: all of them, or none.
-    ///
-    /// # Errors
-    /// Every row that does not fit, with its place.
-    pub fn add(&mut self, rows: &[Row]) -> Result<(), StoreError> {
-        self.change(|change| change.add(rows, Duplicates::Take)).map(|_| ())
-    }
-
-    /// As [`StoredStudy::change_problem`](crate::StoredStudy::change_problem).
-    ///
-    /// # Errors
-    /// If the problem has mistakes or does not fit the trials.
-    pub fn change_problem(&mut self, problem_toml: &str) -> Result<(), StoreError> {
-        self.change(|change| change.change_problem(problem_toml))
     }
 
     /// One trial.

@@ -30,7 +30,7 @@ pub struct Repaired {
 }
 
 /// An event as it was found.
-struct Found {
+struct FoundEvent {
     at: i64,
     kind: String,
     payload: String,
@@ -42,7 +42,7 @@ struct Found {
 struct Finds {
     lines: Vec<StudyLine>,
     /// Several where pages disagree.
-    events: BTreeMap<i64, Vec<Found>>,
+    events: BTreeMap<i64, Vec<FoundEvent>>,
 }
 
 impl Store {
@@ -145,7 +145,7 @@ fn sorted(rows: Vec<Vec<Cell>>) -> BTreeMap<i64, Finds> {
                     [Cell::Text(digest)] => digest.clone(),
                     _ => String::new(),
                 };
-                let found = Found { at: *at, kind: kind.clone(), payload: payload.clone(), digest };
+                let found = FoundEvent { at: *at, kind: kind.clone(), payload: payload.clone(), digest };
                 finds.entry(*study).or_default().events.entry(*seq).or_default().push(found);
             }
             [
@@ -210,14 +210,14 @@ fn replay(finds: &Finds, line: Option<&StudyLine>) -> (Vec<(i64, Event)>, Option
     (replay.log, replay.fold, replay.lost)
 }
 
-impl Found {
+impl FoundEvent {
     fn link(&self, before: &str, seq: i64) -> String {
         digest::link(before, seq, self.at, &self.kind, &digest::content(&self.payload))
     }
 }
 
 /// Whether an event is what was written: its checksum goes on from the one before it, or the next event's goes on from it.
-fn is_right(found: &Found, seq: i64, before: &[String], finds: &Finds) -> bool {
+fn is_right(found: &FoundEvent, seq: i64, before: &[String], finds: &Finds) -> bool {
     // Stores of before there were checksums.
     if found.digest.is_empty() {
         return true;

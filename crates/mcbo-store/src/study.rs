@@ -1,21 +1,23 @@
 //! A study in a store.
 
+mod recompute;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcbo_core::{Fixed, Given, Intervention, Origin, Problem, Study, StudyError, Trial, TrialState};
+use mcbo_core::{Fixed, Given, Problem, Study, Trial, TrialState};
 
 use crate::database::{Transaction, Value};
 use crate::digest::StudyLine;
-use crate::event::{Event, Row, program};
+use crate::event::{Event, Row};
 use crate::fold::Fold;
 use crate::history::{Happening, Teller};
-use crate::ledger::{Change, Duplicates, LEASE, Ledger, checked};
+use crate::ledger::{Change, LEASE, Ledger, checked};
 use crate::log::Unless;
 use crate::schema;
 use crate::store::Shared;
-use crate::view::{Entry, Outcome, Recomputed, Status, StoredTrial};
+use crate::view::{Entry, Status, StoredTrial};
 use crate::{RowError, StoreError};
 
 /// How often a suggestion is computed while others may write, before the study is locked for it.
@@ -43,6 +45,8 @@ impl std::fmt::Debug for StoredStudy {
         f.debug_struct("StoredStudy").field("name", &self.name).finish_non_exhaustive()
     }
 }
+
+crate::changes::changes!(StoredStudy);
 
 impl StoredStudy {
     pub(crate) fn new(shared: Arc<Shared>, id: i64, created: i64, name: &str) -> Self {
@@ -111,34 +115,12 @@ impl StoredStudy {
         self.fold.as_ref().map_or(0, |fold| fold.ledger.seq)
     }
 
-    /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones.
+    /// As [`Self::ask_given`] where this is done in any case, and only the rest is left to the strategy: of the trials that are there
+    /// already those count that do it.
     ///
-    /// So asking again, after a crash for example, gives the same trials and not others. The suggestion is computed from the log
-    /// as it is then, while others may write. If another one was put under way meanwhile, it is computed again, so that it
-    /// takes that into account, the third time with the study locked; the log says from which of its places it was computed.
-    ///
-    /// # Errors
-    /// If no model can be fitted, or the database cannot be written.
-    pub fn ask(&mut self, worker: &str, count: usize) -> Result<Vec<StoredTrial>, StoreError> {
-        self.ask_given(worker, count, Given::NONE)
-    }
-
-    /// The same where this is known of the contexts: of the trials that are there already those count that were asked for with just
-    /// that, and those that were enqueued.
-    ///
-    /// # Errors
-    /// As [`Self::ask`], and if the strategy cannot use what is known.
-    pub fn ask_given(
-        &mut self,
-        worker: &str,
-        count: usize,
-        given: &Given,
-    ) -> Result<Vec<StoredTrial>, StoreError> {
-        self.ask_fixing(worker, count, given, Fixed::NONE)
-    }
-
-    /// The same where this is done in any case, and only the rest is left to the strategy: of the trials that are there already those
-    /// count that do it.
+    /// The suggestion is computed from the log as it is then, while others may write. If another one was put under way meanwhile, it is
+    /// computed again, so that it takes that into account, the third time with the study locked; the log says from which of its
+    /// places it was computed.
     ///
     /// # Errors
     /// As [`Self::ask_given`], and if what is fixed cannot be done.
@@ -169,144 +151,12 @@ impl StoredStudy {
         self.change(|change| change.ask(worker, count, given, fixed, None))
     }
 
-    /// Puts a trial of the caller's own choice under way. Without a worker nobody has it, and the next who asks gets it.
-    ///
-    /// # Errors
-    /// If the intervention does not fit the problem, or the database cannot be written.
-    pub fn enqueue(
-        &mut self,
-        worker: Option<&str>,
-        intervention: Intervention,
-    ) -> Result<StoredTrial, StoreError> {
-        self.change(|change| change.enqueue(worker, intervention))
-    }
-
-    /// Takes what a trial gave, by the names of the nodes, all or some of them, and the values that actions and set nodes
-    /// really had, where those differ from the suggestion: see [`Study::take_named`].
-    ///
-    /// The first values make the trial complete: from then on the model learns from it, where a node counts for which it
-    /// and its parents have values. The others can be told later, until none is missing. Values that are told again are
-    /// taken silently if they are the same.
-    ///
-    /// # Errors
-    /// If there is no such trial, a name is unknown or given twice, a value is not finite, of the wrong length, or contradicts what was
-    /// set, given or told before.
-    pub fn tell(
-        &mut self,
-        trial: usize,
-        values: &[(&str, Vec<f64>)],
-        worker: Option<&str>,
-    ) -> Result<(), StoreError> {
-        self.change(|change| change.tell(trial, values, worker))
-    }
-
-    /// Puts values of a trial right that were told wrong, by the names of nodes and actions. The log keeps both; values that are right already
-    /// change nothing.
-    ///
-    /// # Errors
-    /// If there is no such trial, it was not told, a value was never told, or a value does not fit the problem.
-    pub fn correct(
-        &mut self,
-        trial: usize,
-        values: &[(&str, Vec<f64>)],
-        reason: &str,
-    ) -> Result<(), StoreError> {
-        self.change(|change| change.correct(trial, values, reason))
-    }
-
-    /// Takes trials out of the study, all of them or none, and says which of them were in: the model does not learn from them any more,
-    /// and they are neither waited for nor avoided. What was told of them stays on record; [`Self::restore`] puts them back.
-    ///
-    /// # Errors
-    /// If there is no such trial.
-    pub fn void(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
-        self.change(|change| change.void(trials, reason))
-    }
-
-    /// Puts trials back that were taken out, all of them or none, and says which of them were out.
-    ///
-    /// # Errors
-    /// If there is no such trial, or one does not fit the problem any more.
-    pub fn restore(&mut self, trials: &[usize], reason: &str) -> Result<Vec<usize>, StoreError> {
-        self.change(|change| change.restore(trials, reason))
-    }
-
-    /// Marks a pending trial as one that could not be run. It is not proposed again. Saying so twice is no mistake.
-    ///
-    /// # Errors
-    /// If there is no such trial, or it has values.
-    pub fn fail(&mut self, trial: usize, reason: &str) -> Result<(), StoreError> {
-        self.change(|change| change.fail(trial, reason))
-    }
-
-    /// Leaves trials under way to the worker that has them, from now on for another lease, and says which of them it still has: a sign
-    /// of life while an experiment takes its time.
-    ///
-    /// # Errors
-    /// If the database cannot be written.
-    pub fn keep(&mut self, worker: &str, trials: &[usize]) -> Result<Vec<usize>, StoreError> {
-        self.change(|change| change.keep(worker, trials))
-    }
-
-    /// Lets trials under way wait for the next who asks, those that a worker still has if one is named, and says which of them that is
-    /// new of. `lost` says that they were begun and something failed that is not the experiment: it is counted
-    /// ([`Record::lost`](crate::Record)).
-    ///
-    /// # Errors
-    /// If there is no such trial, or it is not under way.
-    pub fn release(
-        &mut self,
-        trials: &[usize],
-        worker: Option<&str>,
-        reason: &str,
-        lost: bool,
-    ) -> Result<Vec<usize>, StoreError> {
-        self.change(|change| change.release(trials, worker, reason, lost))
-    }
-
-    /// Writes something beside a trial, or beside the study, by name: any JSON. What has that name already gives way.
-    ///
-    /// # Errors
-    /// If there is no such trial.
-    pub fn write_beside(
-        &mut self,
-        trial: Option<usize>,
-        attributes: &BTreeMap<String, serde_json::Value>,
-    ) -> Result<(), StoreError> {
-        self.change(|change| change.write_beside(trial, attributes))
-    }
-
-    /// Adds rows that were measured outside the study: all of them, or none.
-    ///
-    /// # Errors
-    /// Every row that does not fit, with its place.
-    pub fn add(&mut self, rows: &[Row]) -> Result<(), StoreError> {
-        self.add_with(rows, Duplicates::Take).map(|_| ())
-    }
-
-    /// The same, with a word on rows that the study has already: a trial in which the same was done and the same was
-    /// measured. Says how many rows were added.
-    ///
-    /// # Errors
-    /// As [`Self::add`], and [`StoreError::KnownRows`].
-    pub fn add_with(&mut self, rows: &[Row], duplicates: Duplicates) -> Result<usize, StoreError> {
-        self.change(|change| change.add(rows, duplicates))
-    }
-
     /// Every row that [`Self::add`] would refuse, with its place.
     ///
     /// # Errors
     /// If the database cannot be read.
     pub fn check(&mut self, rows: &[Row]) -> Result<Vec<RowError>, StoreError> {
         Ok(checked(self.ledger()?.study.problem(), rows).1)
-    }
-
-    /// Goes on with another problem: see [`Study::change_problem`] for what may change. The same text again is no change.
-    ///
-    /// # Errors
-    /// If the problem has mistakes or does not fit the trials.
-    pub fn change_problem(&mut self, problem_toml: &str) -> Result<(), StoreError> {
-        self.change(|change| change.change_problem(problem_toml))
     }
 
     /// One trial.
@@ -451,59 +301,6 @@ impl StoredStudy {
             Some(line) if line.created == self.created => Ok(line),
             _ => Err(transaction.database.suspect(StoreError::Deleted { name: self.name.clone() })),
         }
-    }
-
-    /// Computes the suggestion of a trial once more, from the log as it was then.
-    ///
-    /// It is the same to the bit where the same version of the program runs on the same kind of processor; elsewhere a
-    /// difference says nothing, and [`Outcome`] says that.
-    ///
-    /// # Errors
-    /// If there is no such trial, or it was added or enqueued from outside.
-    pub fn recompute(&mut self, trial: usize) -> Result<Recomputed, StoreError> {
-        let records = &self.ledger()?.records;
-        let record = trial.checked_sub(1).and_then(|place| records.get(place).cloned());
-        let record = record.ok_or(StudyError::UnknownTrial { number: trial, last: records.len() })?;
-        if record.program.is_none() {
-            return Err(StoreError::NotProposed { number: trial });
-        }
-        let entries = self.events()?;
-        let place = entries.iter().position(|entry| entry.seq == record.seq);
-        let Some(place) = place else { return Err(self.bad_event(record.seq, "it is gone".into())) };
-        let asked = |entry: &Entry| match Event::read(&entry.kind, &entry.payload) {
-            Ok(Event::Asked(event)) => Ok(event),
-            _ => Err(self.bad_event(entry.seq, "it is no proposal".into())),
-        };
-        let entry = entries[place].clone();
-        let event = asked(&entry)?;
-        // What it knew: the log up to some place, and perhaps proposals that were computed with it.
-        let (last, known) = event.from.map_or((entry.seq - 1, 0), |from| (from.seq, from.known));
-        let with = entries[..place].iter().rev().take(known).map(asked).collect::<Result<Vec<_>, _>>()?;
-        let mut fold = None;
-        for entry in entries.into_iter().take_while(|entry| entry.seq <= last) {
-            self.apply(&mut fold, entry)?;
-        }
-        let Some(mut fold) = fold else {
-            return Err(self.bad_event(record.seq, "nothing comes before it".into()));
-        };
-        for event in with.into_iter().rev() {
-            fold.ledger.study.resume(event.proposal)?;
-        }
-        if event.proposal.suggestion.origin() == Origin::Enqueued {
-            return Err(StoreError::NotProposed { number: trial });
-        }
-        let asked = &event.proposal.suggestion;
-        fold.ledger.study.ask_fixing(&asked.given, &asked.fixed)?;
-        let again = fold.ledger.last_proposal();
-        let text = |proposal| {
-            serde_json::to_string(proposal).map_err(|error| self.bad_event(entry.seq, error.to_string()))
-        };
-        let outcome = match text(&event.proposal)? == text(&again)? {
-            true => Outcome::Same,
-            false if event.program == program() => Outcome::Different,
-            false => Outcome::OtherProgram { then: event.program.clone(), now: program() },
-        };
-        Ok(Recomputed { outcome, stored: event.proposal, again })
     }
 
     /// The ledger with everything that is in the database.

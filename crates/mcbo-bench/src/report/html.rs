@@ -118,7 +118,7 @@ fn sections(
     coverage: &Coverage,
 ) -> Vec<(&'static str, String)> {
     let widths = |strategy: StrategyName| {
-        let section = figures.widths.iter().find(|(of, _)| *of == strategy).map(|(_, section)| section);
+        let section = figures.widths.iter().find(|(other, _)| *other == strategy).map(|(_, section)| section);
         section.map_or_else(String::new, |section| {
             drawn(
                 section,

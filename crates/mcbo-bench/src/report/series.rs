@@ -150,7 +150,8 @@ impl Field {
 pub(crate) fn widths(results: &Results, strategy: StrategyName) -> Vec<Series> {
     let mut styles = Styles::new(results);
     let all = results.methods().iter().map(|name| (name, styles.of(name))).collect::<Vec<_>>();
-    let mine = all.into_iter().filter(|(name, _)| fixed_width(name).is_some_and(|(of, _)| of == strategy));
+    let mine =
+        all.into_iter().filter(|(name, _)| fixed_width(name).is_some_and(|(other, _)| other == strategy));
     mine.map(|(name, style)| Series::new(results, Source::Method(name.clone()), label(name), style)).collect()
 }
 

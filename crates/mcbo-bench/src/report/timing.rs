@@ -24,12 +24,12 @@ struct Row {
 /// The chart, or `None` if no one took any time.
 pub(crate) fn chart(view: &View<'_>) -> Option<(Chart, Vec<Series>)> {
     let series: Vec<Series> = view.drawn().into_iter().filter(Series::computes).collect();
-    let row = |(task, of): (usize, &crate::Task)| {
+    let row = |(task, declared): (usize, &crate::Task)| {
         let time = |(lane, series): (usize, &Series)| {
             let time = view.estimate(series, task, Metric::Seconds).filter(|time| time.mean > 0.0)?;
             Some((series.style, lane, time))
         };
-        Row { name: of.name().to_owned(), times: series.iter().enumerate().filter_map(time).collect() }
+        Row { name: declared.name().to_owned(), times: series.iter().enumerate().filter_map(time).collect() }
     };
     let rows: Vec<Row> =
         view.tasks().iter().enumerate().map(row).filter(|row| !row.times.is_empty()).collect();

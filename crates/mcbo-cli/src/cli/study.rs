@@ -106,7 +106,7 @@ pub struct Ask {
     #[arg(long, value_name = "Q", default_value_t = 1, value_parser = count)]
     pub count: usize,
     #[command(flatten)]
-    pub given: Known,
+    pub given: GivenValues,
     #[command(flatten)]
     pub worker: Worker,
     /// Threads to compute with [default: all cores]; the results do not depend on it
@@ -121,7 +121,7 @@ pub struct Ask {
 
 /// What is known of the contexts.
 #[derive(Debug, Args)]
-pub struct Known {
+pub struct GivenValues {
     /// What is known before deciding: a node that the problem file marks with `context = true`. May be said of several
     #[arg(long, value_name = "NAME=VALUE")]
     pub given: Vec<String>,
@@ -164,6 +164,32 @@ pub struct Tell {
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "")]
     #[arg(conflicts_with_all = ["values", "json"])]
     pub failed: Option<String>,
+    #[command(flatten)]
+    pub storage: Storage,
+}
+
+/// `mcbo void`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcbo void beer 7 --reason 'the wrong bottle'
+  mcbo void beer 3 4 5                 rows that were added as well
+  mcbo void beer 7 --undo              puts it back
+
+The model does not learn from what is taken out, and an experiment under way is not waited for any more. All that was told \
+of it stays on record: `mcbo log` shows it, and --undo puts it back.")]
+pub struct Void {
+    /// The study
+    pub study: String,
+    /// Numbers of trials
+    #[arg(value_name = "TRIAL", required = true)]
+    pub trials: Vec<usize>,
+    /// Why, for the log
+    #[arg(long, value_name = "REASON", default_value = "", hide_default_value = true)]
+    pub reason: String,
+    /// Put them back
+    #[arg(long)]
+    pub undo: bool,
     #[command(flatten)]
     pub storage: Storage,
 }
@@ -229,7 +255,7 @@ pub struct Look {
     /// The study
     pub study: String,
     #[command(flatten)]
-    pub given: Known,
+    pub given: GivenValues,
     #[command(flatten)]
     pub advice: Advice,
     /// Threads to compute with [default: all cores]; the results do not depend on it
@@ -258,7 +284,7 @@ pub struct Predict {
     #[arg(value_name = "NAME=VALUE")]
     pub doing: Vec<String>,
     #[command(flatten)]
-    pub given: Known,
+    pub given: GivenValues,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,

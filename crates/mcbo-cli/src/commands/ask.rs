@@ -12,14 +12,14 @@ use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
 use crate::number::plain;
 use crate::table::{self, paragraph};
-use crate::{describe, json, show, store, timestamp, why, words};
+use crate::{assignment, describe, json, show, store, timestamp, why};
 
 /// Hands out experiments and prints them.
 pub fn run(arguments: &Ask) -> Result<ExitCode> {
     let worker = arguments.worker.name();
     let mut study = store::study(&arguments.storage, &arguments.study)?.with_lease(arguments.worker.lease());
     let before = study.trials()?;
-    let given = words::given(&*study.problem()?, &arguments.given.given)?;
+    let given = assignment::given(&*study.problem()?, &arguments.given.given)?;
     let mut trials =
         super::with_threads(arguments.threads, || Ok(study.ask_given(&worker, arguments.count, &given)?))?;
     trials.sort_by_key(|trial| trial.trial.number);

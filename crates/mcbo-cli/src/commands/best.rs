@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::run::report::Report;
-use crate::{describe, json, store, table, words};
+use crate::{assignment, describe, json, store, table};
 
 /// Fits the model and prints what it recommends.
 pub fn run(arguments: &Look) -> Result<ExitCode> {
@@ -24,7 +24,7 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
         )
         .into());
     }
-    let given = words::given(study.problem(), &arguments.given.given)?;
+    let given = assignment::given(study.problem(), &arguments.given.given)?;
     let (recommendation, certificate) =
         super::with_threads(arguments.threads, || advise(&study, &arguments.advice, &given))?;
     let problem = study.problem();

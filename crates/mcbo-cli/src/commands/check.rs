@@ -163,7 +163,7 @@ fn print_sets(out: &mut impl Write, problem: &Problem, width: usize) -> io::Resu
             table.write(out, width)?;
         }
         if let Some(left_out) = &sets.left_out {
-            paragraph(out, &left_out.words(), width)?;
+            paragraph(out, &left_out.sentence(), width)?;
         }
     }
     if let Some(limit) = problem.max_interventions() {

@@ -7,13 +7,13 @@ use crate::cli::Correct;
 use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::number::plain;
-use crate::{describe, store, words};
+use crate::{assignment, describe, store};
 
 /// Puts values right, and says which were others.
 pub fn run(arguments: &Correct) -> Result<ExitCode> {
     let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     let hint = "write a number with a decimal point; leave out what is right";
-    let values = words::read(&*study.problem()?, &arguments.values, "taste=7.1", hint)?;
+    let values = assignment::read(&*study.problem()?, &arguments.values, "taste=7.1", hint)?;
     let named: Vec<(&str, Vec<f64>)> =
         values.iter().map(|(name, values)| (name.as_str(), values.clone())).collect();
     let (number, name) = (arguments.trial, describe::argument(&arguments.study));

@@ -11,7 +11,7 @@ use crate::exit::ExitCode;
 use crate::number::Format;
 use crate::show::BOUNDS;
 use crate::table::{self, Align, Table, paragraph};
-use crate::{describe, show, store, words};
+use crate::{assignment, describe, show, store};
 
 /// Arrows that are shown, unless all are asked for.
 const SHOWN: usize = 12;
@@ -19,7 +19,7 @@ const SHOWN: usize = 12;
 /// Fits the model and prints what matters in it.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
-    let given = words::given(study.problem(), &arguments.given.given)?;
+    let given = assignment::given(study.problem(), &arguments.given.given)?;
     let (recommendation, effects) = super::with_threads(arguments.threads, || {
         let recommendation = study.recommend_given(Criterion::Mean, &given)?;
         let effects = study.effects(&recommendation)?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use mcbo_report::log::{object, words};
+use mcbo_report::log::{object, sentence};
 use mcbo_store::{Deed, Happening};
 
 use crate::cli::Log;
@@ -28,7 +28,7 @@ pub fn run(arguments: &Log) -> Result<ExitCode> {
     let told = |happening: &&Happening| !matches!(happening.what, Deed::Kept { .. });
     for happening in history.iter().filter(told) {
         let who = happening.who.clone().unwrap_or_else(|| "-".into());
-        table.row([timestamp::relative(happening.at, now), who, words(problem, &happening.what)]);
+        table.row([timestamp::relative(happening.at, now), who, sentence(problem, &happening.what)]);
     }
     let mut out = anstream::stdout().lock();
     table.write(&mut out, table::width())?;

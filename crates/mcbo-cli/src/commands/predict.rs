@@ -9,17 +9,17 @@ use crate::cli::Predict;
 use crate::console::{BOLD, Console, styled};
 use crate::exit::ExitCode;
 use crate::table::{self, paragraph};
-use crate::{describe, show, store, words};
+use crate::{assignment, describe, show, store};
 use mcbo_report::predict::row;
 
 /// Fits the model and prints what it expects.
 pub fn run(arguments: &Predict) -> Result<ExitCode> {
     // What is given is understood before anything is opened.
-    let named = words::texts(&arguments.doing, "dose=30")?;
+    let named = assignment::texts(&arguments.doing, "dose=30")?;
     let study = store::study(&arguments.storage, &arguments.study)?.study()?;
     let problem = study.problem();
     let intervention = row(problem, named)?.intervention(problem)?;
-    let given = words::given(problem, &arguments.given.given)?;
+    let given = assignment::given(problem, &arguments.given.given)?;
     let (prediction, network) = super::with_threads(arguments.threads, || {
         let recommendation = study.recommend_given(Criterion::Mean, &given)?;
         Ok((study.predict(&recommendation, &intervention)?, recommendation.network))

@@ -8,13 +8,13 @@ use mcbo_report::page::{Looks, Modelled, Subject, report};
 use crate::cli::Report as Arguments;
 use crate::console::Console;
 use crate::exit::ExitCode;
-use crate::{describe, store, words};
+use crate::{assignment, describe, store};
 
 /// Writes the page.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut stored = store::study(&arguments.storage, &arguments.study)?;
     let (status, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
-    let given = words::given(study.problem(), &arguments.given.given)?;
+    let given = assignment::given(study.problem(), &arguments.given.given)?;
     let model = match study.data().is_empty() {
         true => None,
         false => Some(super::with_threads(arguments.threads, || Ok(Modelled::of_share(&study, &given)?))?),

@@ -19,7 +19,7 @@ use crate::exit::ExitCode;
 use crate::failure::{self, BadInput};
 use crate::interrupt::Interrupt;
 use crate::run::exec::{Exec, Programs};
-use crate::run::kept::{self, Book};
+use crate::run::kept::{self, RunStudy};
 use crate::run::progress::{self, Progress};
 use crate::run::report::Report;
 use crate::run::runner::{End, Event, Goal, PATIENCE, Runner, is_round};
@@ -29,8 +29,8 @@ use crate::{describe, json, number, problem, store, strategies, table};
 /// Runs the loop and prints what came out.
 pub fn run(arguments: &Run) -> Result<ExitCode> {
     let mut console = Console::new(arguments.storage.quiet);
-    let book = book(arguments, &console)?;
-    let (study, problem) = (book.study(), book.study().problem().clone());
+    let run_study = run_study(arguments, &console)?;
+    let (study, problem) = (run_study.study(), run_study.study().problem().clone());
     if arguments.exec.is_none() && problem.simulator().is_none() {
         let whose = arguments.file.clone().or_else(|| arguments.study.clone()).unwrap_or_default();
         return Err(BadInput::new(
@@ -56,7 +56,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
     for warning in problem.warnings() {
         console.warning(&warning.to_string());
     }
-    if let (Some(kept_as), done @ 1..) = (book.name(), study.trials().len()) {
+    if let (Some(kept_as), done @ 1..) = (run_study.name(), study.trials().len()) {
         let name = describe::argument(kept_as);
         let anew = if kept::is_unnamed(kept_as) { "; --fresh begins anew" } else { "" };
         console.note(&format!("going on with study {name} after {}{anew}", describe::count(done, "trial")));
@@ -69,18 +69,19 @@ pub fn run(arguments: &Run) -> Result<ExitCode> {
     let world = world(arguments, study, &interrupt, &console);
     let gap = arguments.until_gap.map(|gap| (gap, arguments.width));
     let goal = Goal { rounds: arguments.rounds, gap, budget: arguments.budget };
-    let runner = Runner::new(book, world, goal, interrupt);
+    let runner = Runner::new(run_study, world, goal, interrupt);
     super::with_threads(arguments.threads, || finish(arguments, runner, &console))
 }
 
 /// The study of the run: a new one or one to go on with, in memory or kept.
-fn book(arguments: &Run, console: &Console) -> Result<Book> {
+fn run_study(arguments: &Run, console: &Console) -> Result<RunStudy> {
     let options = store::options(&arguments.chooser)?;
     let file = arguments.file.as_deref().map(problem::read_text).transpose()?;
     // Trials that somebody has asked for by hand are not the run's.
     let worker =
         arguments.worker.worker.clone().unwrap_or_else(|| format!("{}/run", arguments.worker.name()));
-    let keep = |stored: StoredStudy| Book::kept(stored.with_lease(arguments.worker.lease()), worker.clone());
+    let keep =
+        |stored: StoredStudy| RunStudy::kept(stored.with_lease(arguments.worker.lease()), worker.clone());
     match (&arguments.study, &arguments.exec, file) {
         (Some(name), _, file) => {
             let store = store::open(&arguments.storage)?;
@@ -104,13 +105,13 @@ fn book(arguments: &Run, console: &Console) -> Result<Book> {
                 // Nobody asked for a store: measuring goes on without one.
                 Err(error) if arguments.storage.storage.is_none() && !is_damage(&error) => {
                     console.warning(&format!("this run is not kept: {error}"));
-                    Ok(Book::in_memory(in_memory(arguments, problem, &options), worker.clone()))
+                    Ok(RunStudy::in_memory(in_memory(arguments, problem, &options), worker.clone()))
                 }
                 Err(error) => Err(error),
             }
         }
         (None, _, Some((_, problem))) => {
-            Ok(Book::in_memory(in_memory(arguments, problem, &options), worker.clone()))
+            Ok(RunStudy::in_memory(in_memory(arguments, problem, &options), worker.clone()))
         }
         (None, _, None) => {
             Err(BadInput::new("no problem is given", "name a problem file, or a --study").into())

@@ -11,7 +11,7 @@ use crate::console::{BOLD, Console, DIM, styled};
 use crate::exit::ExitCode;
 use crate::number::{Format, plain};
 use crate::table::{self, Align, Table};
-use crate::{describe, store, timestamp, words};
+use crate::{assignment, describe, store, timestamp};
 
 /// Prints where a study stands.
 pub fn run(arguments: &Look) -> Result<ExitCode> {
@@ -19,7 +19,7 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
     let (standing, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
     let quick = !study.data().is_empty() && study.data().len() <= super::QUICK;
     let advice = if quick {
-        let given = words::given(study.problem(), &arguments.given.given)?;
+        let given = assignment::given(study.problem(), &arguments.given.given)?;
         let advise = || super::best::advise(&study, &arguments.advice, &given);
         Some(super::with_threads(arguments.threads, advise)?)
     } else {

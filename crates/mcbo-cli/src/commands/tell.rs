@@ -4,12 +4,12 @@ use anyhow::Result;
 use mcbo_core::{Problem, TrialState};
 use mcbo_store::StoredStudy;
 
+use crate::assignment::{self, Named};
 use crate::cli::Tell;
 use crate::console::Console;
 use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::plain;
-use crate::words::{self, Named};
 use crate::{describe, json, problem, store};
 use mcbo_report::values::from_json;
 
@@ -48,7 +48,7 @@ fn from_words(problem: &Problem, words: &[String]) -> Result<Named, BadInput> {
         ));
     }
     let hint = "write a number with a decimal point; leave out what was not measured";
-    words::read(problem, words, "taste=7.1", hint)
+    assignment::read(problem, words, "taste=7.1", hint)
 }
 
 /// Says what became of the trial.

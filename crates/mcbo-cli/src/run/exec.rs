@@ -274,15 +274,16 @@ impl World for Exec {
         let asked: Vec<&str> = contexts().collect();
         let values = self.ask(program, &serde_json::json!({ "trial": number, "contexts": asked }))?;
         // All components of a context, or it is not known.
-        let of = |node: usize| values[problem.slot(node)].iter().copied().collect::<Option<Vec<f64>>>();
-        let other = |&node: &usize| !problem.nodes()[node].context && of(node).is_some();
+        let measured = |node: usize| values[problem.slot(node)].iter().copied().collect::<Option<Vec<f64>>>();
+        let other = |&node: &usize| !problem.nodes()[node].context && measured(node).is_some();
         if let Some(node) = (0..problem.nodes().len()).find(other) {
             return Err(MeasureError::new(
                 format!("its answer has `{}`, which is no context", problem.nodes()[node].name),
                 format!("answer with what is known beforehand alone: {}", asked.join(", ")),
             ));
         }
-        let known = problem.contexts().filter_map(|node| Some((&problem.nodes()[node].name, of(node)?)));
+        let known =
+            problem.contexts().filter_map(|node| Some((&problem.nodes()[node].name, measured(node)?)));
         Given::new(problem, known).map_err(|error| MeasureError::new(error.to_string(), "look at its answer"))
     }
 

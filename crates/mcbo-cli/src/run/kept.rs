@@ -93,7 +93,7 @@ macro_rules! either {
 }
 
 /// The study of a run.
-pub struct Book {
+pub struct RunStudy {
     place: Place,
     /// Whose trials the run works on.
     worker: String,
@@ -105,7 +105,7 @@ pub struct Book {
     _turn: Option<std::fs::File>,
 }
 
-impl Book {
+impl RunStudy {
     /// A study without trials yet, which is gone with the program.
     pub fn in_memory(study: Study, worker: String) -> Self {
         let place = Place::Memory(Box::new(MemoryStudy::new(study.clone(), None)));

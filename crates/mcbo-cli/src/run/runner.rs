@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use anyhow::{Result, anyhow};
 use mcbo_core::{Origin, Study, Trial};
 
-use super::kept::Book;
+use super::kept::RunStudy;
 use super::world::{MeasureError, World};
 use crate::interrupt::Interrupt;
 
@@ -54,7 +54,7 @@ pub struct Goal {
 
 /// Drives a study. The study may have trials already: what is pending is measured first, and rounds that are done count.
 pub struct Runner<W> {
-    book: Book,
+    run_study: RunStudy,
     world: W,
     goal: Goal,
     interrupt: Interrupt,
@@ -69,13 +69,13 @@ pub fn is_round(trial: &Trial) -> bool {
 
 impl<W: World> Runner<W> {
     /// A run towards a goal.
-    pub fn new(book: Book, world: W, goal: Goal, interrupt: Interrupt) -> Self {
-        Self { book, world, goal, interrupt, failures: BTreeMap::new(), in_a_row: 0 }
+    pub fn new(run_study: RunStudy, world: W, goal: Goal, interrupt: Interrupt) -> Self {
+        Self { run_study, world, goal, interrupt, failures: BTreeMap::new(), in_a_row: 0 }
     }
 
     /// The study as it stands.
     pub fn study(&self) -> &Study {
-        self.book.study()
+        self.run_study.study()
     }
 
     /// Why trials failed, by number.
@@ -85,7 +85,7 @@ impl<W: World> Runner<W> {
 
     /// Why a trial failed, in this run or before.
     pub fn reason(&self, number: usize) -> Option<String> {
-        self.book.reason(number)
+        self.run_study.reason(number)
     }
 
     /// Goes on until the rounds are done or something ends it.
@@ -104,7 +104,7 @@ impl<W: World> Runner<W> {
         if self.interrupt.asked() {
             return Ok(ControlFlow::Break(End::Interrupted));
         }
-        let number = match self.book.pending()? {
+        let number = match self.run_study.pending()? {
             Some(number) => number,
             None if self.is_done() => return Ok(ControlFlow::Break(End::Done)),
             None => {
@@ -117,7 +117,7 @@ impl<W: World> Runner<W> {
                 let given = self.world.given(number).map_err(|error| {
                     anyhow!("what is known before trial {number} could not be read: {}", error.at_length())
                 })?;
-                self.book.ask(&given)?
+                self.run_study.ask(&given)?
             }
         };
         // Choosing takes a while: do not begin an experiment that nobody waits for any more.
@@ -130,11 +130,11 @@ impl<W: World> Runner<W> {
                 return Ok(ControlFlow::Break(End::Spent(left)));
             }
         }
-        let trial = &self.book.study().trials()[number - 1];
+        let trial = &self.run_study.study().trials()[number - 1];
         on(Event::Measuring(trial))?;
         let told = match self.world.measure(trial) {
             Err(error) => Err(error),
-            Ok(values) => self.book.tell(number, values)?.map_err(|error| {
+            Ok(values) => self.run_study.tell(number, values)?.map_err(|error| {
                 let text = error.to_string();
                 let (what, hint) = text.split_once("; hint: ").unwrap_or((&text, "check what is measured"));
                 MeasureError::new(what, hint)
@@ -142,7 +142,7 @@ impl<W: World> Runner<W> {
         };
         self.in_a_row = if told.is_err() { self.in_a_row + 1 } else { 0 };
         if let Err(error) = told {
-            self.book.fail(number, &error.what)?;
+            self.run_study.fail(number, &error.what)?;
             self.failures.insert(number, error);
         }
         on(Event::Ended(&self.study().trials()[number - 1], self.failures.get(&number)))?;
@@ -197,12 +197,12 @@ mod tests {
     }
 
     fn run(study: Study, fails: fn(usize) -> bool, interrupt: Interrupt) -> (End, Runner<Fake>) {
-        go_on(Book::in_memory(study, "w".into()), fails, interrupt)
+        go_on(RunStudy::in_memory(study, "w".into()), fails, interrupt)
     }
 
-    fn go_on(book: Book, fails: fn(usize) -> bool, interrupt: Interrupt) -> (End, Runner<Fake>) {
+    fn go_on(run_study: RunStudy, fails: fn(usize) -> bool, interrupt: Interrupt) -> (End, Runner<Fake>) {
         let goal = Goal { rounds: 4, gap: None, budget: None };
-        let mut runner = Runner::new(book, Fake(fails), goal, interrupt);
+        let mut runner = Runner::new(run_study, Fake(fails), goal, interrupt);
         (runner.run(&mut |_| Ok(())).unwrap(), runner)
     }
 
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_study_that_was_begun_goes_on_with_what_is_pending() {
-        let mut begun = Book::in_memory(study(), "w".into());
+        let mut begun = RunStudy::in_memory(study(), "w".into());
         for _ in 1..=3 {
             let number = begun.ask(Given::NONE).unwrap();
             begun.tell(number, vec![Some(0.0)]).unwrap().unwrap();

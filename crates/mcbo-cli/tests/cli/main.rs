@@ -1,19 +1,21 @@
 //! The real binary, command by command.
 
 mod bench;
-mod book;
+mod broken;
 mod check;
 #[cfg(unix)]
 mod exec;
 mod guide;
 mod honest;
 mod init;
+mod insight;
 #[cfg(unix)]
 mod interrupt;
 mod kept;
 mod kinds;
 mod marks;
 mod output;
+mod records;
 mod run;
 mod study;
 mod tables;

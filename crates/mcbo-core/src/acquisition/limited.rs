@@ -176,10 +176,10 @@ impl<'a> Toll<'a> {
             for (watched, chances) in self.limits.iter().zip(&mut chances) {
                 self.look(watched, place, point, candidates, workspace, chances);
             }
-            let of_draw = |of: &Chances, draw: usize| {
-                log_mean(of.logs[draw * of.count..(draw + 1) * of.count].iter().copied())
+            let of_draw = |one: &Chances, draw: usize| {
+                log_mean(one.logs[draw * one.count..(draw + 1) * one.count].iter().copied())
             };
-            let counting = self.counting(|draw| chances.iter().map(|of| of_draw(of, draw)).sum());
+            let counting = self.counting(|draw| chances.iter().map(|one| of_draw(one, draw)).sum());
             for (watched, chances) in self.limits.iter().zip(&chances) {
                 let Chances { count, logs, by_parts } = chances;
                 let columns = || counting.iter().flat_map(|&draw| draw * count..(draw + 1) * count);

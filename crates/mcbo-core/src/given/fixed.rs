@@ -103,24 +103,6 @@ impl Fixed {
         self.actions.iter().all(action) && self.targets.iter().all(target)
     }
 
-    /// An intervention with what is fixed in the place of what it does otherwise.
-    pub(crate) fn applied(&self, problem: &Problem, intervention: &Intervention) -> Intervention {
-        let mut done = intervention.clone();
-        for (name, &value) in &self.actions {
-            if let Some(action) = problem.action_index(name) {
-                done.actions[action] = value;
-            }
-        }
-        for (name, values) in &self.targets {
-            if let Some(node) = problem.node_index(name) {
-                done.targets.retain(|(other, _)| *other != node);
-                done.targets.push((node, values.clone()));
-            }
-        }
-        done.targets.sort_by_key(|(node, _)| *node);
-        done
-    }
-
     fn names(&self) -> String {
         let set = self.targets.keys().map(|name| format!("do({name})"));
         self.actions.keys().cloned().chain(set).collect::<Vec<_>>().join(", ")
@@ -129,8 +111,10 @@ impl Fixed {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::{Given, Noise, StrategyName, StrategyOptions, StrategySettings, Study};
+    use crate::{Given, Noise, Observe, StrategyName, StrategyOptions, StrategySettings, Study};
 
     fn problem() -> Problem {
         Problem::builder("fixed")
@@ -151,15 +135,15 @@ mod tests {
         }
     }
 
-    /// Every strategy keeps what is fixed, in the design and after it, and decides the rest.
+    /// Every strategy keeps what is fixed, in the design and after it, and decides the rest; `observe` decides nothing.
     #[test]
     fn every_strategy_keeps_what_is_fixed() {
-        for name in [StrategyName::Mcbo, StrategyName::Eifn, StrategyName::Ei, StrategyName::Random] {
+        for name in StrategyName::ALL.into_iter().filter(|name| *name != StrategyName::Observe) {
             let options = StrategyOptions::named(name.as_str());
             let strategy = StrategySettings::try_from(&options).expect("known").build().into();
             let mut study = Study::with_strategy(problem(), strategy, 3).initial(3);
             let mut rest = Vec::new();
-            for round in 0..7 {
+            for round in 0..10 {
                 let fixed = match round % 3 {
                     0 => fixed(&[("a", 2.7128), ("s", 1.0)], &[]),
                     1 => fixed(&[("b", 0.25)], &[("m", 3.5)]),
@@ -177,6 +161,30 @@ mod tests {
         }
     }
 
+    /// Under limits, costs and requirements as well, where searches begin from what was tried.
+    #[test]
+    fn limits_and_costs_do_not_lead_away_from_what_is_fixed() {
+        let text = "maximize = \"y\"\n[nodes.m]\nactions = [\"a\", \"b\"]\nlimit = { below = 3.0 }\n[nodes.y]\nparents = [\"m\"]\n\
+                    [actions.a]\nrange = [0, 4]\ncost = { fixed = 1, per_unit = 0.5 }\n[actions.b]\nrange = [0, 4]\nstep = 0.5\n\
+                    [constraints]\nrequire = [\"a + b <= 5\"]\n";
+        let problem = Problem::from_toml(text).expect("a problem");
+        for seed in 0..3 {
+            let mut study = Study::new(problem.clone(), seed).initial(3);
+            for round in 0..9 {
+                let fixed = match round % 3 {
+                    0 => fixed(&[("a", 1.37)], &[]),
+                    1 => fixed(&[("b", 2.5)], &[]),
+                    _ => Fixed::default(),
+                };
+                let trial = study.ask_fixing(Given::NONE, &fixed).expect("a trial").clone();
+                let done = &trial.suggestion.intervention;
+                assert!(fixed.holds(&problem, done), "{seed} {round}: {done:?}");
+                let m = done.actions[0] + 0.4 * done.actions[1];
+                study.tell(trial.number, vec![Some(m), Some(m - 0.2 * m * m)]).expect("told");
+            }
+        }
+    }
+
     #[test]
     fn what_cannot_be_fixed_is_refused() {
         let problem = problem();
@@ -187,6 +195,10 @@ mod tests {
         assert!(refused(fixed(&[], &[("y", 1.0)])).contains('y'));
         // With the node set, what acts on it alone has nothing to do.
         assert!(refused(fixed(&[("a", 3.0)], &[("m", 1.0)])).contains("hint"));
+        // Who only looks does nothing else.
+        let mut looking = Study::with_strategy(problem.clone(), Arc::new(Observe), 1).initial(0);
+        let error = looking.ask_fixing(Given::NONE, &fixed(&[("b", 0.5)], &[])).expect_err("refused");
+        assert!(error.to_string().contains("keep what is fixed"), "{error}");
         assert!(Fixed::NONE.is_empty() && Fixed::NONE.holds(&problem, &problem.neutral_intervention()));
     }
 }

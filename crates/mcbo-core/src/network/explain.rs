@@ -13,7 +13,7 @@ pub enum MechanismKind {
     /// It is learned from the rows.
     Learned,
     /// It is a formula that the user knows.
-    Known,
+    Formula,
     /// The node has no path to the reward and is left out.
     Absent,
 }
@@ -48,7 +48,7 @@ impl Network {
     pub fn kind(&self, node: usize) -> MechanismKind {
         match self.nodes.get(node).and_then(Option::as_ref).map(|model| &model.mechanism) {
             Some(Mechanism::Learned(_)) => MechanismKind::Learned,
-            Some(Mechanism::Known(_)) => MechanismKind::Known,
+            Some(Mechanism::Formula(_)) => MechanismKind::Formula,
             None => MechanismKind::Absent,
         }
     }
@@ -71,7 +71,7 @@ impl Network {
         assert_eq!(inputs.len(), dim * count, "{count} inputs of {dim} numbers each");
         let Some(model) = &self.nodes[node] else { return Vec::new() };
         match &model.mechanism {
-            Mechanism::Known(formulas) => {
+            Mechanism::Formula(formulas) => {
                 let at = |s: usize| &inputs[s * dim..(s + 1) * dim];
                 let exact = |(formula, output): (&Expr, &Affine)| {
                     (0..count).map(|s| (output.shift + formula.eval(at(s)), 0.0)).collect()
@@ -249,7 +249,7 @@ mod tests {
         }
         assert_eq!(input_names(&problem, 3), ["x[0]", "x[1]", "z", "a"]);
         assert_eq!(network.kind(0), MechanismKind::Learned);
-        assert_eq!(network.kind(1), MechanismKind::Known);
+        assert_eq!(network.kind(1), MechanismKind::Formula);
         assert_eq!(network.kind(2), MechanismKind::Absent);
         assert_eq!(network.noise(0), [Noise::Gaussian(0.3); 2]);
         assert!(network.predict(&problem, 2, &[0.0, 0.0], 1).is_empty() && network.noise(2).is_empty());

@@ -32,7 +32,7 @@ pub(super) fn fit_node(
             inputs: vec![Affine::IDENTITY; dim],
             outputs: vec![output; node.dim],
             noise: vec![noise.centred(); node.dim],
-            mechanism: Mechanism::Known(formulas.clone()),
+            mechanism: Mechanism::Formula(formulas.clone()),
         };
         return Ok((model, Vec::new()));
     }

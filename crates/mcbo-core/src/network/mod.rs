@@ -319,14 +319,14 @@ impl NodeModel {
     pub fn groups(&self) -> &[Group] {
         match &self.mechanism {
             Mechanism::Learned(groups) => groups,
-            Mechanism::Known(_) => &[],
+            Mechanism::Formula(_) => &[],
         }
     }
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Mechanism {
-    Known(Vec<Expr>),
+    Formula(Vec<Expr>),
     Learned(Vec<Group>),
 }
 
@@ -458,7 +458,7 @@ impl Network {
             let Some(model) = &self.nodes[node] else { continue };
             problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
             match &model.mechanism {
-                Mechanism::Known(formulas) => {
+                Mechanism::Formula(formulas) => {
                     for ((at, formula), output) in slot.zip(formulas).zip(&model.outputs) {
                         values[at] = output.shift + formula.eval(&inputs);
                     }

@@ -91,16 +91,16 @@ impl Network {
                 continue;
             }
             for (component, slot) in problem.slot(node).enumerate() {
-                let of = |forecasts: &[Forecast]| {
-                    let here = |f: &&Forecast| f.node == node && f.component == component;
-                    forecasts.iter().find(here).cloned()
+                let here = |forecasts: &[Forecast]| {
+                    let is_here = |f: &&Forecast| f.node == node && f.component == component;
+                    forecasts.iter().find(is_here).cloned()
                 };
                 let forecast = match set {
                     Some(values) => {
                         let (name, value) = (slot_name(problem, node, component), values[component]);
                         Some(Forecast { node, component, name, mean: value, lower: value, upper: value })
                     }
-                    None => of(expected).or_else(|| of(&every)),
+                    None => here(expected).or_else(|| here(&every)),
                 };
                 let outcomes = &mut outcomes[slot];
                 match forecast {

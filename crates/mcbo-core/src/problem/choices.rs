@@ -63,6 +63,16 @@ impl Problem {
         self.nodes[node].grid = Some(values);
     }
 
+    /// Whether doing nothing does what is fixed: no node is, and no action at another value than its neutral one.
+    pub(crate) fn neutral_is_free(&self) -> bool {
+        let is_single = |grid: &super::Grid| grid.count() == 1;
+        let acts = |action: &super::Action| {
+            action.grid.as_ref().is_some_and(|grid| is_single(grid) && !grid.holds(action.neutral))
+        };
+        let sets = |node: &super::Node| node.grid.iter().flatten().any(is_single);
+        !self.actions.iter().any(acts) && !self.nodes.iter().any(sets)
+    }
+
     /// Actions that reach the reward when these targets are set, in increasing order.
     pub(crate) fn useful_actions(&self, targets: &[usize]) -> Vec<usize> {
         let relevant = self.matters(targets);

@@ -108,7 +108,7 @@ pub(crate) fn spread_out(mut scored: Vec<Scored>, decisions: usize, count: usize
 
 /// Two stages of quasi-Newton: a few evaluations for every start, many for the best of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stages {
+pub struct AscentBudget {
     /// Evaluations of every start.
     pub first: usize,
     /// Starts that go on.
@@ -123,7 +123,7 @@ pub(crate) fn climb(
     coarse: &dyn Acquisition,
     fine: Option<&dyn Acquisition>,
     starts: Vec<Scored>,
-    stages: Stages,
+    stages: AscentBudget,
 ) -> Vec<Scored> {
     if !coarse.space().is_box() {
         return lattice::climb(coarse, fine, starts, stages);
@@ -270,7 +270,7 @@ mod tests {
         score(bowl, raw_points(bowl, count, &[], 1))
     }
 
-    const BUDGET: Stages = Stages { first: 6, finalists: 3, second: 30 };
+    const BUDGET: AscentBudget = AscentBudget { first: 6, finalists: 3, second: 30 };
 
     #[test]
     fn climbs_end_at_the_highest_point_of_the_box() {

@@ -12,7 +12,7 @@ use crate::decision::{DecisionSpace, Moving};
 use crate::network::{Plan, Workspace};
 use crate::problem::Projection;
 
-use super::climb::{Scored, Stages, by_value, lock_step, score};
+use super::climb::{AscentBudget, Scored, by_value, lock_step, score};
 
 /// Combinations that are all climbed.
 const FEW: usize = 64;
@@ -38,7 +38,7 @@ pub(super) fn climb(
     coarse: &dyn Acquisition,
     fine: Option<&dyn Acquisition>,
     starts: Vec<Scored>,
-    stages: Stages,
+    stages: AscentBudget,
 ) -> Vec<Scored> {
     let space = coarse.space();
     let starts = score(coarse, allowed(space, starts.into_iter().map(|start| start.point)));

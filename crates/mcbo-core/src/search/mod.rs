@@ -9,7 +9,7 @@ use crate::acquisition::{Acquisition, AcquisitionFactory};
 use crate::problem::{ENUMERATION_LIMIT, Part, compose, parts};
 use crate::{Choice, DecisionSpace, Intervention, Problem};
 
-pub use climb::Stages;
+pub use climb::AscentBudget;
 
 pub(crate) use climb::{Scored, climb};
 pub(crate) use lattice::exchanges;
@@ -20,7 +20,7 @@ use climb::{ascend, by_value, raw_points, score, spread_out};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ascent {
     /// Bounded quasi-Newton on fixed noise samples.
-    QuasiNewton(Stages),
+    QuasiNewton(AscentBudget),
     /// Adam with fresh noise samples in every step.
     Stochastic {
         /// Steps of every start.
@@ -54,7 +54,7 @@ impl Default for SearchSettings {
         Self {
             screened: 96,
             starts: 6,
-            ascent: Ascent::QuasiNewton(Stages { first: 12, finalists: 3, second: 40 }),
+            ascent: Ascent::QuasiNewton(AscentBudget { first: 12, finalists: 3, second: 40 }),
             samples: 16,
             screening_samples: 4,
             ranking_samples: 128,
@@ -68,7 +68,7 @@ impl SearchSettings {
     pub fn intensified(&self, factor: usize) -> Self {
         let ascent = match self.ascent {
             Ascent::QuasiNewton(stages) => {
-                Ascent::QuasiNewton(Stages { finalists: stages.finalists * factor, ..stages })
+                Ascent::QuasiNewton(AscentBudget { finalists: stages.finalists * factor, ..stages })
             }
             stochastic => stochastic,
         };
@@ -238,9 +238,12 @@ fn climb_all(task: &SearchTask<'_>, screened: Screened<'_>, settings: &SearchSet
     match settings.ascent {
         Ascent::QuasiNewton(stages) => climb(coarse.as_ref(), fine.as_deref(), starts, stages),
         // Between grid points there is nothing to go up on.
-        Ascent::Stochastic { .. } if !coarse.space().is_box() => {
-            climb(coarse.as_ref(), fine.as_deref(), starts, Stages { first: 12, finalists: 3, second: 40 })
-        }
+        Ascent::Stochastic { .. } if !coarse.space().is_box() => climb(
+            coarse.as_ref(),
+            fine.as_deref(),
+            starts,
+            AscentBudget { first: 12, finalists: 3, second: 40 },
+        ),
         Ascent::Stochastic { steps, rate } => {
             let fresh = |step: u64| {
                 (task.factory)(coarse.space().choice(), settings.samples, task.seed.wrapping_add(step + 1))
@@ -293,7 +296,7 @@ fn grow(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Choice> {
     let small = SearchSettings {
         screened: 24,
         starts: 2,
-        ascent: Ascent::QuasiNewton(Stages { first: 10, finalists: 1, second: 20 }),
+        ascent: Ascent::QuasiNewton(AscentBudget { first: 10, finalists: 1, second: 20 }),
         ..*settings
     };
     let problem = task.problem;

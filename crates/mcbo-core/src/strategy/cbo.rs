@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 
 use crate::acquisition::CausalImprovement;
 use crate::network::{Causal, ModelSettings, Network};
-use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
+use crate::search::{Ascent, AscentBudget, SearchSettings, SearchTask, maximize};
 use crate::{Choice, Data, Intervention, Problem};
 
 use super::{
@@ -45,7 +45,7 @@ impl Default for Cbo {
 impl Cbo {
     /// Sets are small and `m` and `s` are costly: fewer points than elsewhere.
     fn search() -> SearchSettings {
-        let ascent = Ascent::QuasiNewton(Stages { first: 8, finalists: 2, second: 25 });
+        let ascent = Ascent::QuasiNewton(AscentBudget { first: 8, finalists: 2, second: 25 });
         SearchSettings { screened: 32, starts: 3, ascent, ..SearchSettings::default() }
     }
 }
@@ -72,6 +72,7 @@ impl Cbo {
     fn observes(&self, context: &Context<'_>, observed: &Data, u: f64) -> bool {
         let problem = context.problem;
         let allowed = problem.sets().is_none_or(|sets| sets.iter().any(Vec::is_empty))
+            && problem.neutral_is_free()
             && !context.is_taken(&problem.neutral_intervention());
         let rows = observed.len();
         let share = rows as f64 / self.max_observations.max(1) as f64;

@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 use crate::acquisition::{Acquisition, NetworkImprovement};
 use crate::network::{Counting, Draws, ModelSettings};
 use crate::optimism::Optimism;
-use crate::search::{Ascent, SearchSettings, SearchTask, Stages, maximize};
+use crate::search::{Ascent, AscentBudget, SearchSettings, SearchTask, maximize};
 use crate::{Choice, Intervention};
 
 use super::costs::per_cost;
@@ -43,7 +43,7 @@ impl Eifn {
     }
 
     fn search() -> SearchSettings {
-        let ascent = Ascent::QuasiNewton(Stages { first: 12, finalists: 3, second: 30 });
+        let ascent = Ascent::QuasiNewton(AscentBudget { first: 12, finalists: 3, second: 30 });
         let usual = SearchSettings::default();
         SearchSettings { ascent, screening_samples: 16, samples: 64, ranking_samples: 128, ..usual }
     }

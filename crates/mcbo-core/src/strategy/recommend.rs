@@ -8,7 +8,7 @@ use crate::network::{
     Counting, Forecast, Keeping, LOWER_QUANTILE, ModelSettings, Network, expected_reward, quantile,
 };
 use crate::optimism::Optimism;
-use crate::search::{Scored, SearchSettings, Stages, climb};
+use crate::search::{AscentBudget, Scored, SearchSettings, climb};
 use crate::{Choice, Data, DecisionSpace, Given, Intervention, Noise, Problem};
 
 use super::limits::{self, Guard, shortfall};
@@ -313,7 +313,8 @@ fn refined(
     let (coarse, fine) = (reward(2), reward(4));
     let start = Scored { point: coarse.space().point(start), value: 0.0 };
     let noisy = coarse.is_noisy().then_some(fine.as_ref());
-    let reached = climb(coarse.as_ref(), noisy, vec![start], Stages { first: 10, finalists: 1, second: 16 });
+    let reached =
+        climb(coarse.as_ref(), noisy, vec![start], AscentBudget { first: 10, finalists: 1, second: 16 });
     // One start went in, so one place comes out.
     reached.first().map_or_else(
         || problem.neutral_intervention(),

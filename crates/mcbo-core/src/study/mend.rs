@@ -1,8 +1,8 @@
 //! Putting a study right: values that were told wrong, what was really done, trials that should not count.
 
-use super::{Origin, Study, StudyError, Trial, TrialState, slot_by_name, values_by_name};
+use super::{Origin, Study, StudyError, Trial, TrialState};
 use crate::Intervention;
-use crate::data::{Data, DataError, Observation, check_done};
+use crate::data::{Data, DataError, Observation, check_done, slot_by_name, values_by_name};
 
 /// Difference, as a share of a range, below which what was done is what was asked for: programs report what they were given with
 /// fewer digits.

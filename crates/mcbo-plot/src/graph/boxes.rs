@@ -72,7 +72,8 @@ pub(super) fn all(problem: &Problem, network: Option<&Network>) -> Vec<NodeBox> 
     let relevant = problem.graph().ancestors(problem.reward());
     let few = tells_rows(problem);
     let node = |(place, declared): (usize, &Node)| {
-        let of = |all: &Vec<NodeSummary>| all.iter().filter(|s| s.node == place).cloned().collect::<Vec<_>>();
+        let own =
+            |all: &Vec<NodeSummary>| all.iter().filter(|s| s.node == place).cloned().collect::<Vec<_>>();
         let kind = match (place == problem.reward(), relevant[place]) {
             (true, _) => Kind::Reward,
             (false, true) => Kind::Node,
@@ -80,7 +81,7 @@ pub(super) fn all(problem: &Problem, network: Option<&Network>) -> Vec<NodeBox> 
         };
         let mut rows: Vec<Row> = labels(problem, place, kind).into_iter().map(plain).collect();
         if let (Some(network), Some(summaries)) = (network, &summaries) {
-            rows.extend(known(network, place, &of(summaries), problem.input_dim(place) > 0, few));
+            rows.extend(known(network, place, &own(summaries), problem.input_dim(place) > 0, few));
         }
         NodeBox { kind, name: cut(&declared.name), settable: declared.hard.is_some(), rows }
     };
@@ -124,7 +125,7 @@ fn known(network: &Network, place: usize, summaries: &[NodeSummary], inputs: boo
     let mut rows = Vec::new();
     match network.kind(place) {
         MechanismKind::Absent => return rows,
-        MechanismKind::Known => {
+        MechanismKind::Formula => {
             let noise = network.noise(place).iter().map(|noise| noise.deviation()).fold(0.0, f64::max);
             rows.push(plain(if noise > 0.0 { format!("noise {}", brief(noise)) } else { "no noise".into() }));
             return rows;

@@ -97,9 +97,9 @@ fn ordered(vertices: &[Vertex], depth: usize) -> Vec<Vec<usize>> {
             let mut rank = vec![0.0; vertices.len()];
             rows[beside].iter().enumerate().for_each(|(place, &vertex)| rank[vertex] = place as f64);
             let mean = |(place, &vertex): (usize, &usize)| {
-                let of = if forward { &vertices[vertex].before } else { &vertices[vertex].after };
-                let sum: f64 = of.iter().map(|&other| rank[other]).sum();
-                (if of.is_empty() { place as f64 } else { sum / of.len() as f64 }, vertex)
+                let neighbours = if forward { &vertices[vertex].before } else { &vertices[vertex].after };
+                let sum: f64 = neighbours.iter().map(|&other| rank[other]).sum();
+                (if neighbours.is_empty() { place as f64 } else { sum / neighbours.len() as f64 }, vertex)
             };
             let mut means: Vec<(f64, usize)> = rows[layer].iter().enumerate().map(mean).collect();
             means.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -139,7 +139,7 @@ fn crossings(vertices: &[Vertex], rows: &[Vec<usize>]) -> usize {
 fn align(vertices: &mut [Vertex], rows: &[Vec<usize>]) {
     for row in rows {
         let wanted = vec![0.0; row.len()];
-        settle(vertices, row, &wanted);
+        keep_order(vertices, row, &wanted);
     }
     for sweep in 0..SWEEPS {
         let forward = sweep % 2 == 0;
@@ -158,7 +158,7 @@ fn align(vertices: &mut [Vertex], rows: &[Vec<usize>]) {
                     if count == 0 { vertices[vertex].y } else { sum / f64::from(count) }
                 })
                 .collect();
-            settle(vertices, row, &wanted);
+            keep_order(vertices, row, &wanted);
         }
     }
     close_up(vertices);
@@ -182,7 +182,7 @@ fn close_up(vertices: &mut [Vertex]) {
 
 /// The places nearest to the wanted ones in which boxes keep their order and gaps: with the gaps taken off, that is an
 /// increasing sequence nearest to another, found by joining neighbours that are out of order.
-fn settle(vertices: &mut [Vertex], row: &[usize], wanted: &[f64]) {
+fn keep_order(vertices: &mut [Vertex], row: &[usize], wanted: &[f64]) {
     let mut offsets = Vec::with_capacity(row.len());
     let mut total = 0.0;
     for (place, &vertex) in row.iter().enumerate() {

@@ -121,7 +121,7 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
         }
     }
     let name = &problem.nodes()[node].name;
-    let what = if kind == MechanismKind::Known { "known formula of" } else { "what was learned of" };
+    let what = if kind == MechanismKind::Formula { "known formula of" } else { "what was learned of" };
     let sheet = Sheet {
         name: format!("mechanism-{name}"),
         title: titled(study.name(), &format!("{what} {}", shorten(name))),
@@ -150,11 +150,11 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
 /// The inputs to show, in their order.
 fn shown(curves: &[Vec<Vec<[f64; 3]>>], components: usize) -> Vec<usize> {
     let change = |input: usize| {
-        let of = |curve: &Vec<[f64; 3]>| {
+        let height = |curve: &Vec<[f64; 3]>| {
             let [low, high] = span(curve.iter().map(|point| point[1]), 0.0);
             high - low
         };
-        curves[input].iter().take(components).map(of).fold(0.0, f64::max)
+        curves[input].iter().take(components).map(height).fold(0.0, f64::max)
     };
     let mut shown: Vec<usize> = (0..curves.len()).collect();
     shown.sort_by(|&a, &b| change(b).total_cmp(&change(a)).then(a.cmp(&b)));
@@ -223,7 +223,7 @@ fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, named: &[String], output
 
 fn keys(kind: MechanismKind, about: bool) -> Vec<Key> {
     let here = about.then(|| Key::new(Swatch::Line, ADVICE, "recommended"));
-    if kind == MechanismKind::Known {
+    if kind == MechanismKind::Formula {
         let keys = [Key::new(Swatch::Line, MODEL, "formula"), Key::new(Swatch::Point, DATA, "measured")];
         return keys.into_iter().chain(here).collect();
     }
@@ -238,8 +238,8 @@ fn keys(kind: MechanismKind, about: bool) -> Vec<Key> {
 /// The form of a learned mechanism; of a vector node that of each component, unless they agree.
 fn form(study: &Study, network: &Network, node: usize) -> String {
     let problem = study.problem();
-    let of = |component: usize| network.form(problem, node, component);
-    let forms: Vec<String> = (0..problem.nodes()[node].dim).filter_map(of).collect();
+    let form = |component: usize| network.form(problem, node, component);
+    let forms: Vec<String> = (0..problem.nodes()[node].dim).filter_map(form).collect();
     let Some(first) = forms.first() else { return String::new() };
     if forms.iter().all(|form| form == first) {
         return format!("Form: {first}. ");

@@ -270,7 +270,7 @@ class _Loop:
             except BaseException:
                 self.give_back(run, "", lost=False)
                 raise
-            self.settle(run, outcome)
+            self.record(run, outcome)
 
     def run_on(self, executor: Executor, own: bool) -> None:
         """Many at once. Whatever goes wrong, what is finished is told and what runs is waited for before."""
@@ -344,7 +344,7 @@ class _Loop:
                 # The place is free for the next; the name stays with the trial that has not ended.
                 free.append(f"{run.name}+")
 
-    def settle_future(self, run: _Run, future: Future[Outcome]) -> None:
+    def record_future(self, run: _Run, future: Future[Outcome]) -> None:
         """Tells what came of a trial that an executor ran. What the executor raises is no fault of the experiment."""
         try:
             outcome = future.result()
@@ -361,7 +361,7 @@ class _Loop:
                 with suppress(McboError):
                     self.study.tell(run.trial.number, outcome.values, worker=run.name)
             return
-        self.settle(run, outcome)
+        self.record(run, outcome)
 
     def lost(self, run: _Run, error: BaseException) -> None:
         """A trial whose executor failed goes back to waiting, so often; then it counts as failed."""
@@ -415,7 +415,7 @@ class _Loop:
         with suppress(TrialError):
             self.study.tell(run.trial, state="failed", reason=reason)
 
-    def settle(self, run: _Run, outcome: Outcome) -> None:
+    def record(self, run: _Run, outcome: Outcome) -> None:
         """Tells what a trial gave, or that it failed."""
         trial, error = run.trial, outcome.error
         trial.user_attrs.update(outcome.user_attrs)

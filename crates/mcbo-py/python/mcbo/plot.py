@@ -54,14 +54,14 @@ def _history(study: Study) -> tuple[NDArray[np.int64], NDArray[np.float64], NDAr
 
 
 def _along(
-    study: Study, node: str, of: str | None
+    study: Study, node: str, along: str | None
 ) -> tuple[str, NDArray[np.float64], dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
     """The input that is varied, its values, and mean and deviation of every component of a node along it."""
     model, data, problem = study.model, study.data, study.problem
     names = model.inputs(node)
     if not names:
         raise DataError(f"{node} has no inputs")
-    chosen = names[0] if of is None else of
+    chosen = names[0] if along is None else along
     if chosen not in names:
         raise DataError(f"{chosen!r} is no input of {node}; hint: its inputs are {', '.join(names)}")
     actions = list(problem.actions)
@@ -102,10 +102,10 @@ def _curves(
     return out
 
 
-def mechanism(study: Study, node: str, of: str | None = None, ax: Axes | None = None) -> Axes:
+def mechanism(study: Study, node: str, along: str | None = None, ax: Axes | None = None) -> Axes:
     """What is known of a node's mechanism along one of its inputs, the others at their means."""
     axes = _axes(ax)
-    chosen, places, found = _along(study, node, of)
+    chosen, places, found = _along(study, node, along)
     for label, (middle, spread) in found.items():
         axes.plot(places, middle, label=label)
         axes.fill_between(places, middle - 2 * spread, middle + 2 * spread, alpha=0.2)

@@ -71,9 +71,9 @@ def history(study: Study) -> go.Figure:
     return figure
 
 
-def mechanism(study: Study, node: str, of: str | None = None) -> go.Figure:
+def mechanism(study: Study, node: str, along: str | None = None) -> go.Figure:
     """What is known of a node's mechanism along one of its inputs, the others at their means, by two deviations."""
-    chosen, places, found = plot._along(study, node, of)
+    chosen, places, found = plot._along(study, node, along)
     figure = _figure(xaxis_title=chosen, yaxis_title=node)
     for label, (middle, spread) in found.items():
         _band(figure, places, middle, 2 * spread, label)

@@ -189,7 +189,7 @@ fn known_before(problem: &Problem, given: &Given) -> Option<String> {
 }
 
 /// The recommendation, and in plain words whether to go on.
-pub fn settle(subject: &Subject<'_>) -> String {
+pub fn recommendation(subject: &Subject<'_>) -> String {
     let name = escape(&describe::argument(subject.name));
     let Some(model) = subject.model else {
         if subject.study.data().is_empty() {

@@ -4,7 +4,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use mcbo_core::{Doubt, Given, Oddity, Recommendation};
 use mcbo_report::page::{self, Modelled, Subject};
-use mcbo_report::{QUICK, effects as matters, json as plain, predict as foretell, words};
+use mcbo_report::{QUICK, assignment, effects as matters, json as plain, predict as foretell};
 use serde_json::{Value, json};
 
 use super::Query;
@@ -78,7 +78,7 @@ pub async fn predict(State(app): State<App>, Path(study): Path<String>, RawQuery
     blocking(move || {
         let problem = snapshot.problem();
         let given = query.given()(problem)?;
-        let doing = words::texts(&query.all("doing"), "dose=30")?;
+        let doing = assignment::texts(&query.all("doing"), "dose=30")?;
         let intervention = foretell::row(problem, doing)?.intervention(problem)?;
         let given_model;
         let recommendation: &Recommendation = if given.is_empty() {

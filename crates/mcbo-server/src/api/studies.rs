@@ -261,7 +261,7 @@ pub async fn log(State(app): State<App>, Path(study): Path<String>, RawQuery(que
         let history = app.library.store.open_study(&study)?.history()?;
         let shown = history.iter().rev().skip((page - 1).saturating_mul(per)).take(per).map(|happening| {
             let mut object = logging::object(problem, happening);
-            object["words"] = logging::words(problem, &happening.what).into();
+            object["words"] = logging::sentence(problem, &happening.what).into();
             object
         });
         let shown: Vec<Value> = shown.collect();

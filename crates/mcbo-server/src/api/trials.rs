@@ -7,7 +7,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use mcbo_core::{Given, Origin, Problem, TrialState};
-use mcbo_report::{describe, export, json as plain, predict, values, why, words};
+use mcbo_report::{assignment, describe, export, json as plain, predict, values, why};
 use mcbo_store::{StoredStudy, StoredTrial};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ pub async fn ask(
     library
         .compute(move || {
             let problem = computing.snapshot(&study)?;
-            let given = words::given(problem.problem(), &given)?;
+            let given = assignment::given(problem.problem(), &given)?;
             let asked = computing.change(&study, who.as_deref(), None, |study, who| {
                 let mine = theirs(study, who, &given)?;
                 let mut asked = study.ask_given(who, mine + more, &given)?;
@@ -106,7 +106,8 @@ pub async fn enqueue(
     blocking(move || {
         let snapshot = app.library.snapshot(&study)?;
         let problem = snapshot.problem();
-        let intervention = predict::row(problem, words::texts(&doing, "dose=30")?)?.intervention(problem)?;
+        let intervention =
+            predict::row(problem, assignment::texts(&doing, "dose=30")?)?.intervention(problem)?;
         let stored = app
             .library
             .change(&study, who.as_deref(), None, |study, who| study.enqueue(Some(who), intervention))?;
@@ -152,7 +153,7 @@ pub async fn tell(
     .await
 }
 
-fn some(values: words::Named) -> Result<words::Named, Failure> {
+fn some(values: assignment::Named) -> Result<assignment::Named, Failure> {
     match values.is_empty() {
         true => Err(Failure::bad("no values are given; hint: fill in at least one")),
         false => Ok(values),

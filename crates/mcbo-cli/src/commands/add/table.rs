@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcbo_core::{Problem, TrialState, slot_name};
 use mcbo_store::Row;
 
-use crate::words;
+use crate::assignment;
 use mcbo_report::export::{ABOUT, ASIDE, COST, REWARD, set_column};
 
 /// What a file has.
@@ -167,7 +167,7 @@ fn row(
             Column::Action(action) => {
                 let declared = &problem.actions()[action];
                 let value = match declared.is_choice() {
-                    true => words::choice(declared, cell).map_err(|bad| bad.to_string())?,
+                    true => assignment::choice(declared, cell).map_err(|bad| bad.to_string())?,
                     false => number()?,
                 };
                 row.actions.insert(declared.name.clone(), value);

@@ -17,7 +17,7 @@ use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::plain as short;
 use crate::table::{self, Align, Table};
-use crate::{describe, problem, words};
+use crate::{assignment, describe, problem};
 
 /// Does one of the bench commands.
 pub fn run(arguments: &Bench) -> Result<ExitCode> {
@@ -161,7 +161,7 @@ fn eval(arguments: &BenchEval) -> Result<ExitCode> {
 fn intervention(problem: &Problem, targets: &[String], actions: &[String]) -> Result<Intervention, BadInput> {
     let number = |text: &str, action: Option<usize>| {
         if let Some(action) = action.map(|action| &problem.actions()[action]).filter(|a| a.is_choice()) {
-            return words::choice(action, text.trim());
+            return assignment::choice(action, text.trim());
         }
         text.trim().parse::<f64>().map_err(|_| {
             BadInput::new(format!("{text:?} is not a number"), "write 0.5,0.5 or name=0.5,other=1")

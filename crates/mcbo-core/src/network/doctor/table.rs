@@ -32,7 +32,7 @@ impl Cause {
 
 /// What was known of a cause, a column per component.
 #[derive(Debug, Clone)]
-struct Known {
+struct CauseColumns {
     cause: Cause,
     /// Whether its values are names: choices.
     named: bool,
@@ -43,7 +43,7 @@ struct Known {
 /// leaves over.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
-    known: Vec<Known>,
+    known: Vec<CauseColumns>,
     pub values: Vec<f64>,
     /// The largest of the values themselves.
     size: f64,
@@ -55,11 +55,13 @@ impl Table {
         let formula = problem.nodes()[node].formula.as_ref().map(|formulas| &formulas[component]);
         let empty = |&cause: &Cause| match cause {
             Cause::Node(other) => {
-                Known { cause, named: false, columns: vec![Vec::new(); problem.nodes()[other].dim] }
+                CauseColumns { cause, named: false, columns: vec![Vec::new(); problem.nodes()[other].dim] }
             }
-            Cause::Action(action) => {
-                Known { cause, named: problem.actions()[action].is_choice(), columns: vec![Vec::new()] }
-            }
+            Cause::Action(action) => CauseColumns {
+                cause,
+                named: problem.actions()[action].is_choice(),
+                columns: vec![Vec::new()],
+            },
         };
         let mut table = Self { known: causes.iter().map(empty).collect(), values: Vec::new(), size: 0.0 };
         for (place, inputs, value) in data.placed_rows(problem, node, component) {

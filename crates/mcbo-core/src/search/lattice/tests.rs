@@ -93,7 +93,7 @@ fn by_brute_force(problem: &Problem, hills: &Hills, even: usize) -> f64 {
     }
 }
 
-const STAGES: Stages = Stages { first: 12, finalists: 3, second: 40 };
+const STAGES: AscentBudget = AscentBudget { first: 12, finalists: 3, second: 40 };
 
 /// How often the search misses the best of brute force, over so many landscapes.
 fn misses(problem: &Problem, even: usize, slack: f64, landscapes: usize) -> usize {

@@ -1,35 +1,9 @@
-//! The command line of what keeps the book of a study right.
+//! The command line of what is learned from a study.
 
 use clap::Args;
 
-use super::study::Known;
+use super::study::GivenValues;
 use super::{Storage, threads};
-
-/// `mcbo void`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mcbo void beer 7 --reason 'the wrong bottle'
-  mcbo void beer 3 4 5                 rows that were added as well
-  mcbo void beer 7 --undo              puts it back
-
-The model does not learn from what is taken out, and an experiment under way is not waited for any more. All that was told \
-of it stays on record: `mcbo log` shows it, and --undo puts it back.")]
-pub struct Void {
-    /// The study
-    pub study: String,
-    /// Numbers of trials
-    #[arg(value_name = "TRIAL", required = true)]
-    pub trials: Vec<usize>,
-    /// Why, for the log
-    #[arg(long, value_name = "REASON", default_value = "", hide_default_value = true)]
-    pub reason: String,
-    /// Put them back
-    #[arg(long)]
-    pub undo: bool,
-    #[command(flatten)]
-    pub storage: Storage,
-}
 
 /// `mcbo effects`
 #[derive(Debug, Args)]
@@ -44,7 +18,7 @@ pub struct Effects {
     /// The study
     pub study: String,
     #[command(flatten)]
-    pub given: Known,
+    pub given: GivenValues,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
@@ -70,7 +44,7 @@ pub struct Report {
     #[arg(long, value_name = "FILE")]
     pub out: String,
     #[command(flatten)]
-    pub given: Known,
+    pub given: GivenValues,
     /// Threads to compute with [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,

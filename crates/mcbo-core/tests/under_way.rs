@@ -118,7 +118,8 @@ fn pending_trials_of_coregionalised_nodes_have_their_noise() {
     let unsure = |network: &Network| network.predict(&problem, 0, &[0.9], 1)[0][0].1.powi(2);
     let before = unsure(&network);
     let intervention = Intervention { targets: Vec::new(), actions: vec![0.9] };
-    network.condition_on_pending(&problem, &Observation { intervention, values: vec![None; 3] });
+    let pending = Observation { intervention, values: vec![None; 3] };
+    network.condition_on_pending(&problem, &pending).expect("it is taken");
     let after = unsure(&network);
     // Two measurements with noise, one of each component, cannot say more than two of this one.
     let least = 1.0 / (1.0 / before + 2.0 / deviation.powi(2));

@@ -4,7 +4,7 @@ mod pages;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcbo_core::{Proposal, Suggestion};
+use mcbo_core::{Origin, Proposal, Suggestion};
 
 use crate::address::{Address, Backend};
 use crate::database::{Cell, Value, settled_bytes};
@@ -263,8 +263,10 @@ impl Replay {
         if let Event::Asked(asked) = &event {
             let next = fold.ledger.records.len() + 1;
             for trial in next..asked.trial.min(next + 100_000) {
-                let suggestion =
-                    Suggestion::new("enqueued", fold.ledger.study.problem().neutral_intervention());
+                let suggestion = Suggestion::new(
+                    Origin::Enqueued.name(),
+                    fold.ledger.study.problem().neutral_intervention(),
+                );
                 let stand_in = Asked {
                     trial,
                     worker: "repair".into(),

@@ -25,6 +25,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("resumed_is_uninterrupted", flow::resumed_is_uninterrupted),
     ("recomputed_to_the_bit", flow::recomputed_to_the_bit),
     ("replay_is_live", flow::replay_is_live),
+    ("unstorable_suggestions", flow::unstorable_suggestions),
     ("problem_changes", flow::problem_changes),
     ("partial_tells", flow::partial_tells),
     ("history", flow::history),

@@ -131,7 +131,7 @@ impl<'a> Causal<'a> {
             }
             Ok((set, fit_residuals(&rows, &named)?))
         };
-        let failed = |source| FitError { node: problem.nodes()[problem.reward()].name.clone(), source };
+        let failed = |source| FitError::of_node(problem, problem.reward(), source);
         let sets = sets.into_par_iter().map(fit).collect::<Result<Vec<_>, _>>().map_err(failed)?;
         Ok(Self { problem, network, sets, scale, seed })
     }
@@ -214,9 +214,12 @@ impl<'a> Causal<'a> {
     }
 
     /// Conditions on a pending intervention as if it came out as predicted.
-    pub fn condition_on_pending(&mut self, intervention: &Intervention) {
+    ///
+    /// # Errors
+    /// If the process refuses it.
+    pub fn condition_on_pending(&mut self, intervention: &Intervention) -> Result<(), FitError> {
         if intervention.is_neutral(self.problem) {
-            return;
+            return Ok(());
         }
         let draws = self.draws(&Choice::of(self.problem, intervention));
         let at = effect(
@@ -230,12 +233,13 @@ impl<'a> Causal<'a> {
         input.push(at.deviation[0] / self.scale);
         let set = &draws.plan().space().choice().targets;
         if let Some((_, gp)) = self.sets.iter_mut().find(|(other, _)| other == set) {
-            // A formula without a value there leaves nothing to condition on; finite numbers are never refused.
+            // A formula without a value there leaves nothing to condition on.
             if residual.is_finite() && input.iter().all(|x| x.is_finite()) {
-                let appended = gp.append(&input, residual, 0, 0.0);
-                debug_assert!(appended.is_ok(), "{appended:?}");
+                let refused = |source| FitError::of_node(self.problem, self.problem.reward(), source);
+                gp.append(&input, residual, 0, 0.0).map_err(refused)?;
             }
         }
+        Ok(())
     }
 }
 

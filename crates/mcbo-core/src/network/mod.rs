@@ -240,6 +240,12 @@ pub struct FitError {
     pub source: GpError,
 }
 
+impl FitError {
+    fn of_node(problem: &Problem, node: usize, source: GpError) -> Self {
+        Self { node: problem.nodes()[node].name.clone(), source }
+    }
+}
+
 /// An affine map to a process's own units: `(value - shift) / scale`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Affine {
@@ -296,11 +302,9 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Adds a row that was not measured, of finite numbers.
-    fn append(&mut self, inputs: &[f64], output: f64, component: usize) {
-        // Finite numbers of the right count are never refused.
-        let appended = self.set.append(inputs, output, component, self.row_noise[component]);
-        debug_assert!(appended.is_ok(), "{appended:?}");
+    /// Adds a row that was not measured, with the noise that measured ones have.
+    fn append(&mut self, inputs: &[f64], output: f64, component: usize) -> Result<(), GpError> {
+        self.set.append(inputs, output, component, self.row_noise[component])
     }
 }
 
@@ -372,7 +376,7 @@ impl Network {
                 rng.set_stream(node as u64 + 1);
                 fit::fit_node(problem, data, node, &memory.groups(node), settings, &mut rng)
                     .map(|(model, warnings)| (Some(model), warnings))
-                    .map_err(|source| FitError { node: problem.nodes()[node].name.clone(), source })
+                    .map_err(|source| FitError::of_node(problem, node, source))
             })
             .collect::<Result<Vec<_>, FitError>>()?;
         let (nodes, warnings): (Vec<_>, Vec<_>) = fitted.into_iter().unzip();
@@ -403,7 +407,10 @@ impl Network {
 
     /// Conditions on a trial that is under way as if what is still missing came out as predicted, hyper-parameters unchanged,
     /// so that several suggestions can be made before the first is measured. What was measured already is among the data.
-    pub fn condition_on_pending(&mut self, problem: &Problem, pending: &Observation) {
+    ///
+    /// # Errors
+    /// If a process refuses the row.
+    pub fn condition_on_pending(&mut self, problem: &Problem, pending: &Observation) -> Result<(), FitError> {
         let intervention = &pending.intervention;
         let values = self.mean_values_given(problem, intervention, &pending.values);
         let mut inputs = Vec::new();
@@ -425,12 +432,14 @@ impl Network {
                             && output.is_finite()
                             && inputs.iter().all(|x| x.is_finite())
                         {
-                            group.append(&inputs, output, component);
+                            let appended = group.append(&inputs, output, component);
+                            appended.map_err(|source| FitError::of_node(problem, node, source))?;
                         }
                     }
                 }
             }
         }
+        Ok(())
     }
 
     /// The values of all nodes when every mechanism gives its mean and there is no noise; nodes without a path to the

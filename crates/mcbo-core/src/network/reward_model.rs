@@ -110,18 +110,27 @@ impl RewardModel {
     }
 
     /// Conditions on a trial that is under way as if its reward came out as predicted.
-    pub fn condition_on_pending(&mut self, problem: &Problem, intervention: &Intervention) {
+    ///
+    /// # Errors
+    /// If the process refuses it.
+    pub fn condition_on_pending(
+        &mut self,
+        problem: &Problem,
+        intervention: &Intervention,
+    ) -> Result<(), FitError> {
         let mean = problem.sign() * self.predict(problem, intervention).0;
         let set = intervention.target_set();
-        let Some(index) = self.sets.iter().position(|other| *other == set) else { return };
+        let Some(index) = self.sets.iter().position(|other| *other == set) else { return Ok(()) };
         let inputs = inputs_of(problem, intervention);
-        let Some(model) = &mut self.networks[index].nodes[problem.reward()] else { return };
+        let Some(model) = &mut self.networks[index].nodes[problem.reward()] else { return Ok(()) };
         let scaled: Vec<f64> =
             inputs.iter().zip(&model.inputs).map(|(x, scaling)| scaling.apply(*x)).collect();
         let output = model.outputs[0].apply(mean);
         if let Mechanism::Learned(groups) = &mut model.mechanism {
-            groups.iter_mut().for_each(|group| group.append(&scaled, output, 0));
+            let refused = |source| FitError::of_node(problem, problem.reward(), source);
+            groups.iter_mut().try_for_each(|group| group.append(&scaled, output, 0)).map_err(refused)?;
         }
+        Ok(())
     }
 }
 
@@ -154,7 +163,7 @@ fn fit_set(
     rng: &mut ChaCha8Rng,
 ) -> Result<Network, FitError> {
     let reward = problem.reward();
-    let failed = |source| FitError { node: problem.nodes()[reward].name.clone(), source };
+    let failed = |source| FitError::of_node(problem, reward, source);
     let space = DecisionSpace::of_targets(problem, set.to_vec());
     let inputs: Vec<Affine> = space.variables().iter().map(scaling_of).collect();
     let mut rows = Rows::new(inputs.len());
@@ -223,7 +232,7 @@ mod tests {
         // A pending trial changes no mean and takes the doubt away.
         let pending = design_point(&problem, 99, 7);
         let (mean, before) = model.predict(&problem, &pending);
-        model.condition_on_pending(&problem, &pending);
+        model.condition_on_pending(&problem, &pending).expect("it is taken");
         let (imagined, after) = model.predict(&problem, &pending);
         assert!((imagined - mean).abs() < 1e-2 * before && after < 0.1 * before, "{before} {after}");
     }

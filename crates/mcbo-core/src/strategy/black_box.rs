@@ -54,7 +54,7 @@ fn fit(
     let mut model = RewardModel::fit(context.problem, context.data, &context.memory.model, settings, rng)?;
     let memory = Memory { model: model.memory(context.problem), ..context.memory.clone() };
     for pending in context.pending {
-        model.condition_on_pending(context.problem, &pending.intervention);
+        model.condition_on_pending(context.problem, &pending.intervention)?;
     }
     Ok((model, memory))
 }

@@ -97,7 +97,7 @@ impl Strategy for Cbo {
         let network = Network::fit(problem, &observed, &context.memory.model, &self.model, rng)?;
         let mut causal = Causal::fit(problem, context.data, &network, seed)?;
         for pending in context.pending {
-            causal.condition_on_pending(&pending.intervention);
+            causal.condition_on_pending(&pending.intervention)?;
         }
         let rewards = || context.data.rewards(problem).filter(|(trial, _)| context.in_ranges(*trial));
         let done = |trial: usize| &context.data.observations()[trial].intervention;
@@ -227,7 +227,7 @@ mod tests {
         let set_z = Intervention { targets: vec![(1, vec![1.5])], actions: Vec::new() };
         let (mean, before) = causal.predict(&set_z);
         assert!((mean - 1.875).abs() < 0.25, "{mean}");
-        causal.condition_on_pending(&set_z);
+        causal.condition_on_pending(&set_z).expect("it is taken");
         assert!(causal.predict(&set_z).1 < before);
     }
 

@@ -72,7 +72,7 @@ impl Context<'_> {
         let mut network = Network::fit(self.problem, self.data, &self.memory.model, model, rng)?;
         let memory = Memory { model: network.memory(), ..self.memory.clone() };
         for pending in self.pending {
-            network.condition_on_pending(self.problem, pending);
+            network.condition_on_pending(self.problem, pending)?;
         }
         network.given(self.given);
         Ok((network, memory))

@@ -45,7 +45,8 @@ impl Origin {
     /// What stands in the place of a strategy's name in suggestions that no strategy made; strategies cannot be called so.
     pub const RESERVED: [&'static str; 3] = ["design", "enqueued", "added"];
 
-    pub(super) fn name(self) -> &'static str {
+    /// The reserved name; nothing for a strategy, which has its own.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Design => Self::RESERVED[0],
             Self::Enqueued => Self::RESERVED[1],

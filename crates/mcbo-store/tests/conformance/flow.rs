@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Mcbo, Problem, Strategy, Study, TrialState};
-use mcbo_store::{Deed, Options, Outcome, Row, Store, StrategyOptions};
+use mcbo_core::{
+    Context, Forecast, Mcbo, Problem, Proposal, Random, Strategy, Study, SuggestError, TrialState,
+};
+use mcbo_store::{Deed, Options, Outcome, Row, Store, StoreError, StrategyOptions};
+use rand::Rng;
 
 use crate::common::{EXTENDED, PROBLEM, create, round, world};
 
@@ -114,6 +117,36 @@ pub fn recomputed_to_the_bit(url: &str) {
     };
     let store = Store::open(url).unwrap().with_strategies(other);
     assert_eq!(store.open_study("s").unwrap().recompute(6).unwrap().outcome, Outcome::Different);
+}
+
+/// Proposes with a forecast that is no number.
+struct Nonsense;
+
+impl Strategy for Nonsense {
+    fn name(&self) -> &str {
+        "nonsense"
+    }
+
+    fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
+        let mut proposal = Random.suggest(context, rng)?;
+        let text = r#"{"node": 0, "component": 0, "name": "light", "mean": 0, "lower": 0, "upper": 0}"#;
+        let mut forecast: Forecast = serde_json::from_str(text).expect("a forecast");
+        forecast.mean = f64::NAN;
+        proposal.suggestion.predicted = vec![forecast];
+        Ok(proposal)
+    }
+}
+
+/// What could not be read again is not written, and the study is as it was.
+pub fn unstorable_suggestions(url: &str) {
+    let own = |_: &StrategyOptions| -> Result<Arc<dyn Strategy>, String> { Ok(Arc::new(Nonsense)) };
+    let store = Store::open(url).unwrap().with_strategies(own);
+    let mut study = create(&store, "s", "nonsense", 0);
+    let error = study.ask("w", 1).unwrap_err();
+    assert!(matches!(error, StoreError::Unstorable { number: 1, .. }), "{error}");
+    assert!(study.trials().unwrap().is_empty());
+    let kinds: Vec<String> = study.events().unwrap().into_iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds, ["created"]);
 }
 
 pub fn replay_is_live(url: &str) {

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use mcbo_core::{
     Components, Context, Data, Intervention, Mcbo, Network, Noise, Observation, Problem, Proposal, Random,
-    Strategy, Study, StudyError, SuggestError, TrialState, Ucb, check_intervention, design_point,
+    Strategy, StrategyName, StrategyOptions, StrategySettings, Study, StudyError, SuggestError, TrialState,
+    check_intervention, design_point,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -128,19 +129,23 @@ fn pending_trials_of_coregionalised_nodes_have_their_noise() {
 
 #[test]
 fn recommendations_do_not_depend_on_who_proposed() {
-    let mut blind = Study::with_strategy(chain(), Arc::new(Ucb::default()), 5);
-    let mut causal = Study::new(chain(), 5);
-    for _ in 0..9 {
-        let trial = blind.ask().expect("a trial");
-        let (number, doing) = (trial.number, trial.suggestion.intervention.clone());
-        let a = doing.actions[0];
-        let values = vec![Some(a * a), Some((3.0 * a).sin())];
-        blind.tell(number, values.clone()).expect("values");
-        causal.add(Observation { intervention: doing, values }).expect("a row");
+    for name in StrategyName::ALL {
+        let options = StrategyOptions::named(name.as_str());
+        let strategy = StrategySettings::try_from(&options).expect("known").build();
+        let mut proposed = Study::with_strategy(chain(), strategy.into(), 5).initial(4);
+        let mut added = Study::new(chain(), 5);
+        for _ in 0..12 {
+            let trial = proposed.ask().expect("a trial");
+            let (number, doing) = (trial.number, trial.suggestion.intervention.clone());
+            let a = doing.actions[0];
+            let values = vec![Some(a * a), Some((3.0 * a).sin())];
+            proposed.tell(number, values.clone()).expect("values");
+            added.add(Observation { intervention: doing, values }).expect("a row");
+        }
+        let [one, other] = [proposed, added].map(|study| study.recommend().expect("a recommendation"));
+        assert_eq!(one.intervention, other.intervention, "{name:?}");
+        assert_eq!(one.predicted, other.predicted, "{name:?}");
     }
-    let [one, other] = [blind, causal].map(|study| study.recommend().expect("a recommendation"));
-    assert_eq!(one.intervention, other.intervention);
-    assert_eq!(one.predicted, other.predicted);
 }
 
 /// `x` cannot matter once `z` is set, but the user lists both: every strategy keeps to it, with so many switches that choices

@@ -1,13 +1,10 @@
-//! The modules of `mcbo-core` use one another in one direction.
-//!
-//! The sources are read as text: comments, string literals and what is compiled for tests only are blanked first.
-
-mod source;
+//! The modules of `mcbo-core` use one another in one direction. What is compiled for tests only may use everything.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::{Path, PathBuf};
 
-use source::{behind_closing, code_only, files, folder, without_tests};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// Every module uses those before it, never one behind it. `ARCHITECTURE.md` says what each of them is.
 const ORDER: [&str; 15] = [
@@ -28,54 +25,94 @@ const ORDER: [&str; 15] = [
     "study",
 ];
 
-/// The parts of `{a, b::{c, d}}` between its outer brackets, or the one path that starts here.
-fn elements(code: &str, start: usize) -> Vec<&str> {
-    if !code[start..].starts_with('{') {
-        let end = code[start..].find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
-        return vec![&code[start..end.map_or(code.len(), |end| start + end)]];
-    }
-    let inner = &code[start + 1..behind_closing(code, start) - 1];
-    let (mut depth, mut from, mut found) = (0, 0, Vec::new());
-    for (at, c) in inner.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                found.push(&inner[from..at]);
-                from = at + 1;
-            }
-            _ => {}
+/// The Rust files below a folder, but for modules named `tests`.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("folders can be read").path()).collect();
+    paths.retain(|path| path.file_stem().is_some_and(|stem| stem != "tests"));
+    paths.sort();
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "rs");
+    paths
+        .into_iter()
+        .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
+        .filter(is_source)
+        .collect()
+}
+
+fn tokens(code: &str) -> TokenStream {
+    code.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn is_punct(token: Option<&TokenTree>, sign: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
+}
+
+fn is_brace(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+/// The first name of the path that starts here, or of each path of `{a, b::{c, d}}`.
+fn first_names(token: Option<&TokenTree>) -> Vec<String> {
+    match token {
+        Some(TokenTree::Ident(name)) => vec![name.to_string()],
+        Some(TokenTree::Group(group)) => {
+            let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+            inner
+                .split(|token| is_punct(Some(token), ','))
+                .flat_map(|path| first_names(path.first()))
+                .collect()
         }
+        _ => Vec::new(),
     }
-    found.push(&inner[from..]);
-    found.into_iter().map(str::trim).filter(|element| !element.is_empty()).collect()
+}
+
+/// Whether an attribute leaves its item to tests.
+fn is_for_tests(attribute: Option<&TokenTree>) -> bool {
+    let text = attribute.map(|attribute| attribute.to_string().replace(' ', "")).unwrap_or_default();
+    text.starts_with("[cfg(test)") || text.starts_with("[cfg(all(test")
 }
 
 /// The first name of every path that begins with `crate::`.
-fn used(code: &str) -> Vec<&str> {
-    let starts = code.match_indices("crate::").map(|(at, word)| at + word.len());
-    let paths = starts.flat_map(|start| elements(code, start));
-    paths.map(|path| path.split("::").next().unwrap_or_default().trim()).collect()
+fn used(code: TokenStream) -> Vec<String> {
+    let tokens: Vec<TokenTree> = code.into_iter().collect();
+    let (mut at, mut found) = (0, Vec::new());
+    while at < tokens.len() {
+        let next = tokens.get(at + 1);
+        match &tokens[at] {
+            TokenTree::Punct(punct) if punct.as_char() == '#' && is_for_tests(next) => {
+                let ends = |token: &TokenTree| is_punct(Some(token), ';') || is_brace(token);
+                at += tokens[at..].iter().position(ends).unwrap_or(tokens.len());
+            }
+            TokenTree::Ident(word) if word == "crate" && is_punct(next, ':') => {
+                found.extend(first_names(tokens.get(at + 3)));
+                at += 2;
+            }
+            TokenTree::Group(group) => found.extend(used(group.stream())),
+            _ => {}
+        }
+        at += 1;
+    }
+    found
 }
 
 /// The module that each name of the crate's root comes from, as `lib.rs` says it.
-fn exports(code: &str) -> BTreeMap<&str, &str> {
+fn exports(code: TokenStream) -> BTreeMap<String, String> {
+    let tokens: Vec<TokenTree> = code.into_iter().collect();
     let mut exports = BTreeMap::new();
-    for (at, word) in code.match_indices("pub use ") {
-        let start = at + word.len();
-        let Some((module, _)) = code[start..].split_once("::") else { continue };
-        for name in elements(code, start + module.len() + 2) {
-            exports.insert(name, module);
+    for window in tokens.windows(6) {
+        if window[0].to_string() == "pub" && window[1].to_string() == "use" {
+            let module = window[2].to_string();
+            exports.extend(first_names(Some(&window[5])).into_iter().map(|name| (name, module.clone())));
         }
     }
     exports
 }
 
 /// What a module uses and must not.
-fn faults<'a>(module: &str, code: &'a str, exports: &BTreeMap<&'a str, &'a str>) -> Vec<&'a str> {
+fn faults(module: &str, code: TokenStream, exports: &BTreeMap<String, String>) -> Vec<String> {
     let place = |name: &str| ORDER.iter().position(|known| *known == name);
-    let wrong = |name: &&str| {
-        let target = exports.get(name).copied().unwrap_or(name);
+    let wrong = |name: &String| {
+        let target = exports.get(name).unwrap_or(name);
         match (place(target), place(module)) {
             (Some(target), Some(own)) => target > own,
             // What the root takes from another crate is no module of this one.
@@ -87,12 +124,10 @@ fn faults<'a>(module: &str, code: &'a str, exports: &BTreeMap<&'a str, &'a str>)
 
 #[test]
 fn modules_of_core_use_those_below_them() {
-    let folder = folder("mcbo-core");
-    let read = |path: &std::path::Path| {
-        without_tests(code_only(&fs::read_to_string(path).expect("sources are UTF-8")))
-    };
-    let root = read(&folder.join("lib.rs"));
-    let exports = exports(&root);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/mcbo-core/src");
+    let read = |path: &Path| tokens(&fs::read_to_string(path).expect("sources are UTF-8"));
+    let exports = exports(read(&folder.join("lib.rs")));
+    assert!(exports.len() > 50, "{exports:?}");
     let mut said = Vec::new();
     for file in files(&folder) {
         let inside = file.strip_prefix(&folder).expect("it is in the folder");
@@ -102,8 +137,7 @@ fn modules_of_core_use_those_below_them() {
         if ["lib", "testing"].contains(&module) {
             continue;
         }
-        let code = read(&file);
-        for name in faults(module, &code, &exports) {
+        for name in faults(module, read(&file), &exports) {
             said.push(format!("{}: crate::{name}", inside.display()));
         }
     }
@@ -117,11 +151,15 @@ fn modules_of_core_use_those_below_them() {
 
 #[test]
 fn faults_are_seen() {
-    let exports = exports("pub use network::{Network, Plan};\npub use mcbo_gp::Kernel;\npub use data::Data;");
-    let code = "use crate::{Network, data::{Data, Observation}};\nuse crate::search::maximize;\nfn f(k: crate::Kernel) {}";
-    assert_eq!(faults("network", code, &exports), ["search"]);
-    assert_eq!(faults("data", code, &exports), ["Network", "search"]);
-    assert_eq!(faults("study", code, &exports), [""; 0]);
-    assert_eq!(faults("study", "use crate::nowhere::X;", &exports), ["nowhere"]);
-    assert_eq!(faults("unheard", "use crate::data::Data;", &exports), ["data"]);
+    let exports =
+        exports(tokens("pub use network::{Network, Plan};\npub use mcbo_gp::Kernel;\npub use data::Data;"));
+    let code = "use crate::{Network, data::{Data, Observation}};\nuse crate::search::maximize;\nfn f(k: crate::Kernel) {}\n\
+                // crate::nowhere\n#[cfg(test)]\nmod tests { use crate::study::Study; }";
+    let found = |module: &str, code: &str| faults(module, tokens(code), &exports);
+    assert_eq!(found("network", code), ["search"]);
+    assert_eq!(found("data", code), ["Network", "search"]);
+    assert_eq!(found("study", code), [""; 0]);
+    assert_eq!(found("study", "use crate::nowhere::X;"), ["nowhere"]);
+    assert_eq!(found("graph", "fn f() { assert!(crate::data::x()); }"), ["data"]);
+    assert_eq!(found("unheard", "use crate::data::Data;"), ["data"]);
 }

@@ -39,6 +39,7 @@ pub fn keeps_limits(problem: &Problem, values: &[Option<f64>]) -> bool {
 
 /// Trials in which an action, or a node that was set, had values outside the range of today.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct OutsideRange {
     /// The action or node.
     pub what: String,

@@ -18,6 +18,7 @@ const LEAST_CURVATURE: f64 = 0.1;
 
 /// The posterior of the hyper-parameters as a normal distribution about its mode, in their logarithms.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Laplace {
     /// The most probable parameters.
     pub mode: Vec<f64>,

@@ -24,6 +24,7 @@ impl Default for FitOptions {
 
 /// The result of a fit.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Fit {
     /// The hyper-parameters found.
     pub theta: Vec<f64>,

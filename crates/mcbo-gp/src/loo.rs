@@ -9,6 +9,7 @@ use crate::{Gp, GpSet, Mean, Prediction, Scratch};
 
 /// The prediction of a row by all the others, hyper-parameters held.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// The expected output.
     pub mean: f64,

@@ -353,12 +353,12 @@ def test_trials_have_their_time(make: Make, greenhouse: mcbo.Problem) -> None:
 
     def slow(trial: mcbo.Trial) -> Mapping[str, float]:
         if trial.number == 2:
-            end.wait(30)
+            end.wait(120)
         return grow(trial)
 
     begun = time.monotonic()
     study.optimize(slow, n_trials=4, trial_timeout=0.5)
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
     assert [trial.state for trial in study.trials] == ["complete", "failed", "complete", "complete"]
     assert study.trial(2).reason == "no answer in 0.5 s"
     end.set()

@@ -95,6 +95,7 @@ pub fn set(problem: &Problem, targets: &[usize]) -> String {
 
 /// Something that can be chosen: one component of a node that can be set, or an action.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Lever {
     /// `do(statin)` or `dose1`.
     pub label: String,

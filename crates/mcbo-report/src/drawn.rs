@@ -6,6 +6,7 @@ use mcbo_core::Problem;
 
 /// A graph as it was drawn.
 #[derive(Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Drawn {
     /// Names in the order in which they come up.
     pub nodes: Vec<String>,

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use mcbo_core::{Certificate, Criterion, Effects, Given, Oddity, Recommendation, Study, StudyError};
 use mcbo_plot::Picture;
+use mcbo_plot::draw::{escape, html_page};
 use mcbo_store::{Status, StoredTrial};
 
 /// The width of the band that mechanisms are trusted to lie in.
@@ -35,6 +36,7 @@ impl Subject<'_> {
 }
 
 /// What the model says.
+#[non_exhaustive]
 pub struct Modelled {
     /// The share of the study that it was fitted to, where that is not all of it.
     pub share: Option<Study>,
@@ -103,13 +105,7 @@ fn page(title: &str, body: &str, looks: Looks<'_>) -> String {
         Looks::Inside => format!("<style>\n{STYLE}</style>"),
         Looks::Linked(address) => format!("<link rel=\"stylesheet\" href=\"{}\">", escape(address)),
     };
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n{style}</head>\n\
-         <body><main>\n{body}</main></body></html>\n",
-        escape(title)
-    )
+    html_page(title, &style, body)
 }
 
 fn body(subject: &Subject<'_>) -> String {
@@ -131,9 +127,4 @@ fn body(subject: &Subject<'_>) -> String {
         let _ = writeln!(body, "<section id=\"{id}\"><h2>{title}</h2>\n{content}</section>");
     }
     body
-}
-
-/// Text as HTML.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -9,6 +9,7 @@ const ALL_SUBSETS: usize = 5;
 
 /// A set of nodes that could be set together.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TargetSet {
     /// Its members.
     pub targets: Vec<usize>,
@@ -69,6 +70,7 @@ impl LeftOut {
 }
 
 /// The sets to show.
+#[non_exhaustive]
 pub struct Sets {
     /// All subsets of the nodes that can be set while those are few, else the ones that trials use.
     pub listed: Vec<TargetSet>,

@@ -4,6 +4,7 @@ pub mod downloads;
 pub mod events;
 pub mod model;
 pub mod studies;
+pub mod table;
 pub mod trials;
 
 use std::time::Duration;

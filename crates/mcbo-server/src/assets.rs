@@ -11,20 +11,31 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
 
-macro_rules! files {
-    ($(($name:literal, $kind:expr)),* $(,)?) => {
-        &[$(($name, $kind, include_str!(concat!("../web/", $name)))),*]
+macro_rules! web {
+    ($name:literal) => {
+        include_str!(concat!("../web/", $name))
     };
 }
 
-const PAGES: &[(&str, &str, &str)] = files![
-    ("studies.html", HTML),
-    ("new.html", HTML),
-    ("study.html", HTML),
-    ("compare.html", HTML),
-    ("token.html", HTML),
-    ("missing.html", HTML),
-];
+macro_rules! files {
+    ($(($name:literal, $kind:expr)),* $(,)?) => {
+        &[$(($name, $kind, web!($name))),*]
+    };
+}
+
+/// What every page has around its content; those without a script have nothing to say who one is.
+const FRAME: &str = web!("frame.html");
+const BARE_FRAME: &str = web!("bare.html");
+
+/// A page: its name, which is that of its script as well, its title and what stands in its frame.
+pub struct Page(&'static str, &'static str, &'static str);
+
+pub const STUDIES: Page = Page("studies", "Studies", web!("studies.html"));
+pub const NEW: Page = Page("new", "New study", web!("new.html"));
+pub const STUDY: Page = Page("study", "Study", web!("study.html"));
+pub const COMPARE: Page = Page("compare", "Compare", web!("compare.html"));
+pub const TOKEN: Page = Page("", "Token", web!("token.html"));
+pub const MISSING: Page = Page("", "Nothing here", web!("missing.html"));
 
 const FILES: &[(&str, &str, &str)] = files![
     ("style.css", STYLE),
@@ -43,9 +54,10 @@ const FILES: &[(&str, &str, &str)] = files![
     ("compare.js", SCRIPT),
 ];
 
-/// A page by its file's name.
-pub fn page(name: &str) -> Response {
-    let text = PAGES.iter().find(|(known, ..)| *known == name).map_or("", |(.., text)| text);
+/// A page in its frame.
+pub fn page(Page(name, title, content): Page) -> Response {
+    let frame = if name.is_empty() { BARE_FRAME } else { FRAME };
+    let text = frame.replace("{title}", title).replace("{name}", name).replace("{content}", content);
     typed(HTML, text)
 }
 

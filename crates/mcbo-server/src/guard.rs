@@ -215,7 +215,7 @@ async fn enter(guard: &Guard, uri: &Uri, is_api: bool) -> Response {
         )
         .into_response();
     }
-    let mut page = assets::page("token.html");
+    let mut page = assets::page(assets::TOKEN);
     *page.status_mut() = StatusCode::UNAUTHORIZED;
     page
 }

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
 
 use crate::answer::Failure;
-use crate::api::{downloads, events, model, studies, trials};
+use crate::api::{downloads, events, model, studies, table, trials};
 use crate::{App, assets, guard};
 
 type Route = (&'static str, &'static str, MethodRouter<App>);
@@ -33,7 +33,7 @@ fn api() -> Vec<Route> {
         ("POST", "/api/studies/{study}/enqueue", post(trials::enqueue)),
         ("POST", "/api/studies/{study}/void", post(trials::void)),
         ("POST", "/api/studies/{study}/restore", post(trials::restore)),
-        ("GET", "/api/studies/{study}/trials", get(trials::list)),
+        ("GET", "/api/studies/{study}/trials", get(table::list)),
         ("GET", "/api/studies/{study}/trials/{trial}", get(trials::one)),
         ("POST", "/api/studies/{study}/trials/{trial}/tell", post(trials::tell)),
         ("POST", "/api/studies/{study}/trials/{trial}/fail", post(trials::fail)),
@@ -57,7 +57,7 @@ pub fn addresses() -> Vec<(&'static str, &'static str)> {
 }
 
 async fn missing() -> Response {
-    let mut page = assets::page("missing.html");
+    let mut page = assets::page(assets::MISSING);
     *page.status_mut() = StatusCode::NOT_FOUND;
     page
 }
@@ -69,10 +69,10 @@ async fn no_such_address() -> Response {
 /// The whole server, behind its guard.
 pub fn router(app: App) -> Router {
     let mut router = Router::new()
-        .route("/", get(|| async { assets::page("studies.html") }))
-        .route("/new", get(|| async { assets::page("new.html") }))
-        .route("/compare", get(|| async { assets::page("compare.html") }))
-        .route("/studies/{study}", get(|| async { assets::page("study.html") }))
+        .route("/", get(|| async { assets::page(assets::STUDIES) }))
+        .route("/new", get(|| async { assets::page(assets::NEW) }))
+        .route("/compare", get(|| async { assets::page(assets::COMPARE) }))
+        .route("/studies/{study}", get(|| async { assets::page(assets::STUDY) }))
         .route("/assets/{name}", get(assets::asset))
         .route("/api/{*rest}", get(no_such_address));
     for (_, path, handler) in api() {

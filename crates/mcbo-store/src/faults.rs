@@ -30,8 +30,23 @@ impl Faults {
         self.statements.store(i64::from(statements), Ordering::SeqCst);
     }
 
+    /// Runs a statement, unless it is its turn to fail.
+    pub fn around<T>(&self, url: &str, act: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let reason = "a failure that a test asked for".to_owned();
+        let failure = StoreError::Database { url: url.to_owned(), reason };
+        match self.turn() {
+            None => act(),
+            Some(late) => {
+                if late {
+                    act()?;
+                }
+                Err(failure)
+            }
+        }
+    }
+
     /// Whether the statement that is run now fails, and if it does whether that is after the database has done it.
-    pub fn turn(&self) -> Option<bool> {
+    fn turn(&self) -> Option<bool> {
         let fails = self.statements.load(Ordering::SeqCst) >= 0
             && self.statements.fetch_sub(1, Ordering::SeqCst) == 0;
         fails.then(|| self.late.load(Ordering::SeqCst))

@@ -2,6 +2,7 @@
 
 use crate::metrics::{Curve, Metric};
 use mcbo_core::StrategyName;
+use mcbo_plot::draw::html_page;
 
 use super::About;
 use super::coverage::Coverage;
@@ -54,8 +55,8 @@ pub(crate) fn page(view: &View<'_>, about: &About, figures: &Figures) -> String 
         "" => "A comparison of causal Bayesian optimisation methods",
         title => title,
     };
-    let title = escape(title);
-    let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", introduction(view, about, &coverage));
+    let mut body =
+        format!("<header><h1>{}</h1>\n{}</header>\n", escape(title), introduction(view, about, &coverage));
     let numbered = sections(view, about, figures, &coverage);
     body.push_str("<nav><ol>");
     for (place, (head, _)) in numbered.iter().enumerate() {
@@ -66,12 +67,7 @@ pub(crate) fn page(view: &View<'_>, about: &About, figures: &Figures) -> String 
         let number = place + 1;
         body.push_str(&format!("<section id=\"s{number}\"><h2>{number}. {head}</h2>\n{content}</section>\n"));
     }
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style></head>\n\
-         <body><main>\n{body}</main></body></html>\n"
-    )
+    html_page(title, &format!("<style>\n{STYLE}</style>"), &body)
 }
 
 fn introduction(view: &View<'_>, about: &About, coverage: &Coverage) -> String {

@@ -132,7 +132,7 @@ await one.getByRole("button", { name: "Ask for the next experiment" }).click();
 await one.locator("#trial-8").waitFor();
 const begun = Date.now();
 await two.locator("#trial-8").waitFor();
-check(Date.now() - begun < 3000, `what Ada asked for appears at Bob's after ${Date.now() - begun} ms`);
+check(Date.now() - begun < 10000, `what Ada asked for appears at Bob's after ${Date.now() - begun} ms`);
 await one.locator("#trial-8").getByLabel("taste").fill("7.7");
 await two.locator("#trial-8").getByLabel("taste").fill("8.8");
 await two.locator("#trial-8").getByRole("button", { name: "Save what was measured" }).click();

@@ -139,8 +139,8 @@ fn a_reward_that_is_missing_is_warned_about_once() {
 #[test]
 fn slow_programs_are_stopped_with_everything_they_started() {
     let began = Instant::now();
-    let done = exec("sleep 60 | cat", &["--timeout", "0.1"]).with_code(1);
-    assert!(began.elapsed() < Duration::from_secs(20), "took {:?}", began.elapsed());
+    let done = exec("sleep 600 | cat", &["--timeout", "0.1"]).with_code(1);
+    assert!(began.elapsed() < Duration::from_secs(100), "took {:?}", began.elapsed());
     let expected =
         "failed and is left out: the program took longer than 0.1 s and was stopped\nhint: raise --timeout";
     assert!(done.stderr.contains(expected), "{}", done.stderr);
@@ -149,8 +149,8 @@ fn slow_programs_are_stopped_with_everything_they_started() {
 #[test]
 fn something_left_behind_does_not_hold_up_the_run() {
     let began = Instant::now();
-    exec("sleep 12 & echo '{\"x\": 1, \"y\": 1}'", &[]).with_code(0);
-    assert!(began.elapsed() < Duration::from_secs(20), "took {:?}", began.elapsed());
+    exec("sleep 200 & echo '{\"x\": 1, \"y\": 1}'", &[]).with_code(0);
+    assert!(began.elapsed() < Duration::from_secs(100), "took {:?}", began.elapsed());
 }
 
 const WITH_CONTEXT: &str = "maximize = 'y'\n[nodes.quality]\ncontext = true\n[nodes.y]\nparents = ['quality']\n\

@@ -167,3 +167,14 @@ fn what_experiments_are_for_is_said_without_a_number() {
     let done = mcbo(&["run", "nitrogen.toml", "--aim", "find", "--strategy", "random"]).with_code(2);
     assert!(done.stderr.contains("hint: leave out --aim"), "{}", done.stderr);
 }
+
+/// The first command of the README ends near the best that can be had, which is 8.36 tonnes.
+#[test]
+fn the_showcase_settles_near_its_optimum() {
+    let end = mcbo(&["run", "nitrogen.toml", "--json"]).with_code(0).json().pop().unwrap();
+    let actions = end["recommendation"]["intervention"]["actions"].as_object().unwrap();
+    let doses: Vec<String> = actions.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let eval = ["bench", "eval", "--task", "nitrogen.toml", "--json", "--actions", &doses.join(",")];
+    let expected = mcbo(&eval).with_code(0).json()[0]["expected_reward"].as_f64().unwrap();
+    assert!(expected > 8.25, "{doses:?} gives {expected}");
+}

@@ -5,6 +5,7 @@ use std::ops::Range;
 /// A mistake in a formula.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
+#[non_exhaustive]
 pub struct ExprError {
     /// The bytes of the formula that are wrong.
     pub span: Range<usize>,

@@ -233,6 +233,7 @@ pub enum ModelWarning {
 /// Why a network could not be fitted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("the model of {node} cannot be fitted: {source}")]
+#[non_exhaustive]
 pub struct FitError {
     /// The node.
     pub node: String,

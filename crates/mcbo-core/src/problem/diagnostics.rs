@@ -451,6 +451,7 @@ fn set_text(set: &[String]) -> String {
 
 /// A mistake and where it is.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// What is wrong.
     pub error: ProblemError,

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::numbers::escape;
+use super::html::escape;
 use super::style::{Marker, Style};
 
 /// Fonts of readers' systems; pictures are drawn with the one that we bring along.

@@ -4,6 +4,7 @@
 
 mod axes;
 mod canvas;
+mod html;
 mod numbers;
 mod png;
 mod shapes;
@@ -12,7 +13,8 @@ mod ticks;
 
 pub use axes::Axes;
 pub use canvas::{Anchor, Canvas, FONTS, document, line_width, text_width, wrap};
-pub use numbers::{counted, decimals, escape, fixed, number, scientific, short, shorten};
+pub use html::{escape, html_page};
+pub use numbers::{counted, decimals, fixed, number, scientific, short, shorten};
 pub use png::png;
 pub use shapes::Rounded;
 pub use style::{Marker, Style};

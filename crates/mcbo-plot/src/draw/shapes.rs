@@ -1,7 +1,7 @@
 //! Shapes that only pictures of a study have.
 
 use super::canvas::{Anchor, Canvas, dashed, line_width, path};
-use super::numbers::escape;
+use super::html::escape;
 
 /// A rounded box.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -306,6 +306,7 @@ pub fn history(subject: &Subject<'_>) -> String {
 }
 
 /// How well one component foretells trials it has not seen.
+#[non_exhaustive]
 pub struct Foretold {
     /// The component.
     pub name: String,

@@ -1,14 +1,12 @@
 //! Trials: asked for, told, put right, listed.
 
-use std::cmp::Ordering;
-
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use mcbo_core::{Given, Origin, Problem, TrialState};
 use mcbo_report::{assignment, describe, export, json as plain, predict, values, why};
-use mcbo_store::{StoredStudy, StoredTrial};
+use mcbo_store::{StoreError, StoredStudy, StoredTrial};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,8 +16,6 @@ use crate::App;
 use crate::answer::{Answer, Failure, json_of};
 use crate::library::{Snapshot, blocking};
 
-/// Trials on a page of the table, at most.
-const PAGE: usize = 200;
 /// Trials that can be asked for at once.
 const AT_ONCE: usize = 20;
 
@@ -77,7 +73,7 @@ pub async fn ask(
 }
 
 /// Trials under way that a worker would be given once more.
-fn theirs(study: &mut StoredStudy, who: &str, given: &Given) -> Result<usize, mcbo_store::StoreError> {
+fn theirs(study: &mut StoredStudy, who: &str, given: &Given) -> Result<usize, StoreError> {
     let counts = |stored: &&StoredTrial| {
         let suggestion = &stored.trial.suggestion;
         stored.trial.state == TrialState::Pending
@@ -141,14 +137,33 @@ pub async fn tell(
     body: Body,
 ) -> Answer {
     let Telling { values, .. } = read(body).await?;
+    change(app, study, trial, headers, None, move |problem| {
+        let values = some(values::from_json(problem, &values.to_string())?)?;
+        Ok(move |study: &mut StoredStudy, who: &str| study.tell(trial, &named(&values), Some(who)))
+    })
+    .await
+}
+
+/// Does something to a trial, unless it was changed after the event that its author has seen; the trial as it is then.
+async fn change<F>(
+    app: App,
+    study: String,
+    trial: usize,
+    headers: HeaderMap,
+    seen: Option<i64>,
+    act: impl FnOnce(&Problem) -> Result<F, Failure> + Send + 'static,
+) -> Answer
+where
+    F: FnOnce(&mut StoredStudy, &str) -> Result<(), StoreError>,
+{
     let who = worker(&headers);
     blocking(move || {
+        let act = act(app.library.snapshot(&study)?.problem())?;
+        let trials = [trial];
+        let seen = seen.map(|event| (event, &trials[..]));
+        app.library.change(&study, who.as_deref(), seen, act)?;
         let snapshot = app.library.snapshot(&study)?;
-        let values = some(values::from_json(snapshot.problem(), &values.to_string())?)?;
-        app.library.change(&study, who.as_deref(), None, |study, who| {
-            study.tell(trial, &named(&values), Some(who))
-        })?;
-        after(&app, &study, trial)
+        Ok(json_of(&whole(&snapshot, trial)?))
     })
     .await
 }
@@ -171,14 +186,9 @@ pub async fn correct(
     let event = event.ok_or_else(|| {
         Failure::bad("event is missing; hint: send the number of the last event that you have seen")
     })?;
-    let who = worker(&headers);
-    blocking(move || {
-        let snapshot = app.library.snapshot(&study)?;
-        let values = some(values::from_json(snapshot.problem(), &values.to_string())?)?;
-        app.library.change(&study, who.as_deref(), Some((event, &[trial])), |study, _| {
-            study.correct(trial, &named(&values), &reason)
-        })?;
-        after(&app, &study, trial)
+    change(app, study, trial, headers, Some(event), move |problem| {
+        let values = some(values::from_json(problem, &values.to_string())?)?;
+        Ok(move |study: &mut StoredStudy, _: &str| study.correct(trial, &named(&values), &reason))
     })
     .await
 }
@@ -198,10 +208,8 @@ pub async fn fail(
     body: Body,
 ) -> Answer {
     let Because { reason } = read(body).await?;
-    let who = worker(&headers);
-    blocking(move || {
-        app.library.change(&study, who.as_deref(), None, |study, _| study.fail(trial, &reason))?;
-        after(&app, &study, trial)
+    change(app, study, trial, headers, None, move |_| {
+        Ok(move |study: &mut StoredStudy, _: &str| study.fail(trial, &reason))
     })
     .await
 }
@@ -238,7 +246,7 @@ pub async fn restore(
 }
 
 /// Takes trials out or puts them back, and says which.
-type Voided = fn(&mut StoredStudy, &[usize], &str) -> Result<Vec<usize>, mcbo_store::StoreError>;
+type Voided = fn(&mut StoredStudy, &[usize], &str) -> Result<Vec<usize>, StoreError>;
 
 async fn out_or_back(
     app: App,
@@ -256,12 +264,6 @@ async fn out_or_back(
         Ok(json_of(&json!({ "event": snapshot.event, "trials": changed })))
     })
     .await
-}
-
-/// The trial after a change.
-fn after(app: &App, study: &str, number: usize) -> Answer {
-    let snapshot = app.library.snapshot(study)?;
-    Ok(json_of(&whole(&snapshot, number)?))
 }
 
 /// A trial with its reason.
@@ -301,146 +303,4 @@ pub async fn one(
         Ok(tagged(&snapshot, &object))
     })
     .await
-}
-
-/// A page of the table: filtered by state and words, sorted by a column.
-pub async fn list(State(app): State<App>, Path(study): Path<String>, RawQuery(query): RawQuery) -> Answer {
-    let query = Query::new(query);
-    let (page, per) = (query.number("page", 1)?.max(1), query.number("per", 25)?.clamp(1, PAGE));
-    blocking(move || {
-        let snapshot = app.library.snapshot(&study)?;
-        let problem = snapshot.problem();
-        let (state, text) = (query.get("state").unwrap_or_default(), query.get("q").unwrap_or_default());
-        let words = text.to_lowercase();
-        let mut found: Vec<&StoredTrial> =
-            snapshot.trials.iter().filter(|stored| fits(problem, stored, state, &words)).collect();
-        let column = Column::named(problem, query.get("sort").unwrap_or("trial"))?;
-        found.sort_by(|one, other| column.compare(problem, one, other));
-        if query.get("order") == Some("desc") {
-            found.reverse();
-            // What has no value stays at the end.
-            let (mut with, without): (Vec<_>, Vec<_>) =
-                found.into_iter().partition(|stored| column.key(problem, stored) != Key::None);
-            with.extend(without);
-            found = with;
-        }
-        let total = found.len();
-        let shown = found.into_iter().skip((page - 1).saturating_mul(per)).take(per).map(|stored| {
-            let mut object = export::trial(problem, stored);
-            object["done_instead"] = describe::done_instead(problem, &stored.trial).into();
-            object
-        });
-        let shown: Vec<Value> = shown.collect();
-        let answer = json!({
-            "event": snapshot.event, "total": total, "all": snapshot.trials.len(), "page": page, "per": per, "trials": shown,
-        });
-        Ok(tagged(&snapshot, &answer))
-    })
-    .await
-}
-
-/// Whether a trial is among those that are looked for.
-fn fits(problem: &Problem, stored: &StoredTrial, state: &str, words: &str) -> bool {
-    let StoredTrial { trial, missing, record, .. } = stored;
-    let right = match state {
-        "" => true,
-        "partial" => trial.state == TrialState::Complete && !missing.is_empty(),
-        "corrected" => record.corrected.is_some(),
-        "otherwise" => trial.done.is_some(),
-        name => trial.state.name() == name,
-    };
-    let has = |text: &str| text.to_lowercase().contains(words);
-    let choices = || {
-        let done = problem.actions().iter().zip(&trial.intervention().actions);
-        done.filter_map(|(action, &value)| action.choice(value)).any(has)
-    };
-    right
-        && (words.is_empty()
-            || trial.number.to_string() == words.trim_start_matches('#')
-            || has(&trial.suggestion.strategy)
-            || record.worker.as_deref().is_some_and(has)
-            || record.reason.as_deref().is_some_and(has)
-            || record.voided.as_ref().is_some_and(|(_, reason)| has(reason))
-            || choices())
-}
-
-/// What a table is sorted by.
-enum Column {
-    Trial,
-    State,
-    Worker,
-    Told,
-    Reward,
-    Action(usize),
-    Slot(usize),
-    Set(usize, usize),
-}
-
-#[derive(PartialEq)]
-enum Key {
-    None,
-    Number(f64),
-    Text(String),
-}
-
-impl Column {
-    fn named(problem: &Problem, name: &str) -> Result<Self, Failure> {
-        let about = match name {
-            "trial" => Some(Self::Trial),
-            "state" => Some(Self::State),
-            "worker" => Some(Self::Worker),
-            "told" => Some(Self::Told),
-            "reward" => Some(Self::Reward),
-            _ => None,
-        };
-        // What the problem calls so comes first, under a name that says it.
-        let own = name.strip_prefix("value:").unwrap_or(name);
-        let slot = (0..problem.nodes().len()).find_map(|node| {
-            let mut components = 0..problem.nodes()[node].dim;
-            let component = components.find(|&c| mcbo_core::slot_name(problem, node, c) == own)?;
-            Some(Self::Slot(problem.slot(node).start + component))
-        });
-        let set = || {
-            problem.settable().into_iter().find_map(|node| {
-                let mut components = 0..problem.nodes()[node].dim;
-                let component = components.find(|&c| export::set_column(problem, node, c) == own)?;
-                Some(Self::Set(node, component))
-            })
-        };
-        let found = if own.len() < name.len() { None } else { about };
-        found
-            .or_else(|| problem.action_index(own).map(Self::Action))
-            .or(slot)
-            .or_else(set)
-            .ok_or_else(|| Failure::bad(&format!("there is no column {name:?}; hint: sort by trial, state, reward, or the name of a node or an action")))
-    }
-
-    fn key(&self, problem: &Problem, stored: &StoredTrial) -> Key {
-        let StoredTrial { trial, record, .. } = stored;
-        let number = |value: Option<f64>| value.map_or(Key::None, Key::Number);
-        match *self {
-            Self::Trial => Key::Number(trial.number as f64),
-            Self::State => Key::Text(trial.state.name().to_owned()),
-            Self::Worker => record.worker.clone().map_or(Key::None, Key::Text),
-            Self::Told => number(record.told.map(|at| at as f64)),
-            Self::Reward => number(plain::reward(problem, trial)),
-            Self::Action(action) => Key::Number(trial.intervention().actions[action]),
-            Self::Slot(slot) => number(trial.values.as_ref().and_then(|values| values[slot])),
-            Self::Set(node, component) => {
-                number(trial.intervention().target(node).map(|values| values[component]))
-            }
-        }
-    }
-
-    fn compare(&self, problem: &Problem, one: &StoredTrial, other: &StoredTrial) -> Ordering {
-        match (self.key(problem, one), self.key(problem, other)) {
-            (Key::Number(a), Key::Number(b)) => a.total_cmp(&b),
-            (Key::Text(a), Key::Text(b)) => a.cmp(&b),
-            (Key::None, Key::None) => Ordering::Equal,
-            (Key::None, _) => Ordering::Greater,
-            (_, Key::None) => Ordering::Less,
-            (Key::Number(_), Key::Text(_)) => Ordering::Less,
-            (Key::Text(_), Key::Number(_)) => Ordering::Greater,
-        }
-    }
 }

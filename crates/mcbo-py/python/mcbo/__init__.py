@@ -19,6 +19,7 @@ from __future__ import annotations
 import logging
 
 from mcbo import bench, plot, strategy
+from mcbo._create import create_study
 from mcbo._errors import (
     DataError,
     InternalError,
@@ -40,7 +41,7 @@ from mcbo._model import Model, NodeSummary
 from mcbo._picture import Picture
 from mcbo._problem import Action, Node, Problem
 from mcbo._storage import StudySummary, copy_study, delete_study, rename_study, studies
-from mcbo._study import Study, create_study, load_study
+from mcbo._study import Study, load_study
 from mcbo._trial import (
     Best,
     Certificate,

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from mcbo import _html, _mcbo, _optimize, _storage, _table
-from mcbo._errors import DataError, StudyExistsError, TrialError
-from mcbo._frozen import FrozenDict, Vector, frozen
-from mcbo._intervention import Intervention, InterventionLike, ValueLike
-from mcbo._model import Model
+from mcbo import _html, _mcbo, _optimize, _plan, _storage, _table
+from mcbo._errors import DataError, TrialError
+from mcbo._insight import Given, Insight, _number
+from mcbo._intervention import InterventionLike, ValueLike
 from mcbo._picture import Picture
 from mcbo._problem import Problem
 from mcbo._trial import (
-    Best,
-    Certificate,
-    Doubt,
-    Effect,
-    Effects,
-    Forecast,
-    NodePrediction,
     Status,
-    Suspicion,
     Trial,
-    Why,
     attribute,
-    keepings,
     moment,
-    node_forecasts,
-    node_predictions,
 )
 from mcbo.strategy import Data, Strategy
 
@@ -40,13 +26,11 @@ if TYPE_CHECKING:
 
 #: What an objective gives: the measured values by node.
 Objective = Callable[[Trial], Mapping[str, ValueLike | None]]
-#: What is known of the contexts, by name.
-Given = Mapping[str, ValueLike]
 #: What is called after every trial.
 Callback = Callable[["Study", Trial], object]
 
 
-class Study:
+class Study(Insight):
     """An optimisation under way. Made by :func:`create_study` and :func:`load_study`.
 
     >>> import mcbo
@@ -150,7 +134,7 @@ class Study:
         >>> study.ask(fixed={"b": 0.3}).actions["b"]
         0.3
         """
-        number = 1 if count is None else _optimize.whole("the number of trials", count, 0)
+        number = 1 if count is None else _plan.whole("the number of trials", count, 0)
         parts = self.problem._parts(fixed)
         raw = self._raw.ask(number or 0, _text("the worker", worker), given, parts, _seconds(lease))
         trials = [Trial._of(one) for one in raw]
@@ -203,7 +187,7 @@ class Study:
                 )
             self._raw.tell(number, values, _text("the worker", worker))
         else:
-            raise DataError(f"{_optimize.shown(state)} is no state to tell; hint: complete or failed")
+            raise DataError(f"{_plan.shown(state)} is no state to tell; hint: complete or failed")
 
     def set_user_attr(self, key: str, value: Any, *, trial: Trial | int | None = None) -> None:
         """Writes something beside the study, or beside a trial: anything that is JSON.
@@ -311,13 +295,13 @@ class Study:
         _optimize.optimize(
             self,
             func,
-            _optimize.Plan(
+            _plan.Plan(
                 n_trials=n_trials,
                 timeout=timeout,
                 trial_timeout=trial_timeout,
-                callbacks=_optimize.calls(callbacks),
+                callbacks=_plan.calls(callbacks),
                 show_progress_bar=show_progress_bar,
-                catch=_optimize.classes(catch),
+                catch=_plan.classes(catch),
                 executor=executor,
                 n_jobs=n_jobs,
                 until_gap=until_gap,
@@ -331,152 +315,6 @@ class Study:
     def stop(self) -> None:
         """Called inside ``optimize``, by an objective or a callback: no more trials are begun."""
         self._stopped = True
-
-    @overload
-    def best(
-        self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0, *, given: Given | None = None
-    ) -> Best: ...
-    @overload
-    def best(
-        self, by: Literal["mean", "lower"] = "mean", width: float | None = 2.0, *, given: _table.Contexts
-    ) -> list[Best]: ...
-    def best(
-        self,
-        by: Literal["mean", "lower"] = "mean",
-        width: float | None = 2.0,
-        *,
-        given: Given | _table.Contexts | None = None,
-    ) -> Best | list[Best]:
-        """What to settle for: the intervention with the highest expected reward, or the highest lower bound of it.
-
-        ``width`` is that of the certificate's confidence band in standard deviations; ``None`` leaves it out and is
-        faster. ``given`` is what is known of the contexts; with a list of such dictionaries, or a data frame with their
-        columns, there is one answer for each: a policy.
-        """
-        if isinstance(given, (list, tuple)) or hasattr(given, "to_numpy"):
-            many = _table.contexts(given, self.problem._raw) or []
-            return [self._best(raw, by) for raw in self._raw.best(by, width, many)]
-        known = self._remembered()
-        key = ("best", by, width, _key(given))
-        if key not in known:
-            known[key] = self._best(self._raw.best(by, width, [given])[0], by)
-        return cast(Best, known[key])
-
-    def _remembered(self) -> dict[Any, Any]:
-        """What was computed of the study as it is now."""
-        version = self._raw.counts()[-1]
-        if self._known[0] != version:
-            self._known = (version, {})
-        return self._known[1]
-
-    def _best(self, raw: Mapping[str, Any], by: str) -> Best:
-        bounds, seen = raw["certificate"], raw["best"]
-        certificate = None
-        if bounds is not None:
-            width, lower, upper, gap, optimistic = bounds
-            certificate = Certificate(width, lower, upper, gap, Intervention(*optimistic))
-        return Best(
-            intervention=Intervention(*raw["intervention"]),
-            by=by,
-            reward=None if raw["reward"] is None else Forecast(*raw["reward"]),
-            predicted=FrozenDict(node_forecasts(raw["predicted"])),
-            trial=None if seen is None else self.trial(seen[0]),
-            certificate=certificate,
-            warnings=tuple(raw["warnings"]),
-            given=frozen(raw["given"]),
-            limits=keepings(raw["limits"]),
-            cost=raw["cost"],
-        )
-
-    @overload
-    def predict(
-        self,
-        intervention: InterventionLike = None,
-        *,
-        given: Given | None = None,
-        missing: Literal["neutral"] | None = None,
-    ) -> dict[str, NodePrediction]: ...
-    @overload
-    def predict(
-        self,
-        intervention: _table.Interventions,
-        *,
-        given: Given | None = None,
-        missing: Literal["neutral"] | None = None,
-    ) -> list[dict[str, NodePrediction]]: ...
-    def predict(
-        self,
-        intervention: InterventionLike | _table.Interventions = None,
-        *,
-        given: Given | None = None,
-        missing: Literal["neutral"] | None = None,
-    ) -> dict[str, NodePrediction] | list[dict[str, NodePrediction]]:
-        """What the model expects of an intervention, or of each of many: a list of them, or a pandas data frame.
-
-        For every node the expected value with its bounds and the range of a single outcome. Actions that are not named
-        are neutral; nodes without a path to the reward are not learned and are left out. The model is the one behind
-        :meth:`best` and is fitted once for all of them. Of a data frame the columns of actions and ``do(node)``
-        count: one from :meth:`trials_dataframe` will do. NaN in them means not set; actions must have values, unless
-        ``missing="neutral"`` says what is meant. ``given`` is what is known of the contexts.
-
-        >>> import mcbo
-        >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
-        >>> study = mcbo.create_study(problem)
-        >>> study.add_trials([{"a": a / 4, "y": 1 - (a / 4 - 0.5) ** 2} for a in range(5)])
-        >>> low, high = study.predict({"a": 0.5})["y"].outcome
-        >>> low < 1.0 < high
-        True
-        >>> len(study.predict([{"a": 0.2}, {"a": 0.4}]))
-        2
-        """
-        many = _table.interventions(intervention, self.problem._raw, _table.neutral(missing))
-        all_of_them = [cast(InterventionLike, intervention)] if many is None else many
-        parts = [self.problem._parts(one) for one in all_of_them]
-        found = [node_predictions(raw) for raw in self._model(given)._raw.outlooks(parts)]
-        return found[0] if many is None else found
-
-    def suspicions(self) -> list[Suspicion]:
-        """Trials that do not fit: values far off, rows that the rest contradicts, surprises, runs of misses."""
-        return [Suspicion(Vector(trials), message) for trials, message in self.model._raw.oddities()]
-
-    def doubts(self) -> list[Doubt]:
-        """What the data say against the graph, the formulas and single values, the weightiest first.
-
-        Models with and without an arrow are compared by their evidence. The command is ``mcbo doctor STUDY``.
-        """
-        return [Doubt(*raw) for raw in self.model._raw.doubts()]
-
-    def why(self, trial: Trial | int) -> Why:
-        """All that can be said for a trial.
-
-        What it promises, what is known of it, what it would teach, how it differs from the best known.
-        """
-        raw = self.model._raw.why(_number(trial))
-        expected = None if raw["expected"] is None else Forecast(*raw["expected"])
-        told = {"expected": expected, "teaches": FrozenDict(raw["teaches"]), "differs": Vector(raw["differs"])}
-        return Why(**{**raw, **told})
-
-    def effects(self) -> Effects:
-        """What matters to the reward.
-
-        What every action and every arrow does to it about the recommended intervention, and which nodes are to blame
-        for what is not known of it. The model is the one behind :meth:`best`.
-
-        >>> import mcbo
-        >>> nodes = {"y": {"actions": ["a", "b"]}}
-        >>> problem = mcbo.Problem(nodes=nodes, actions={"a": (0, 1), "b": (0, 1)}, maximize="y")
-        >>> study = mcbo.create_study(problem)
-        >>> rows = [{"a": a / 4, "b": b / 4, "y": a / 2} for a in range(5) for b in range(5)]
-        >>> study.add_trials(rows)
-        >>> list(study.effects().actions)
-        ['a', 'b']
-        """
-        actions, arrows, unknown = self.model._raw.effects()
-        return Effects(
-            actions=FrozenDict({name: Effect(*numbers) for name, numbers in actions}),
-            arrows=FrozenDict({(start, end): Effect(*numbers) for start, end, numbers in arrows}),
-            unknown=FrozenDict(unknown),
-        )
 
     @property
     def trials(self) -> list[Trial]:
@@ -536,17 +374,6 @@ class Study:
         )
 
     @property
-    def model(self) -> Model:
-        """The model that is fitted to what was measured so far."""
-        return self._model(None)
-
-    def _model(self, given: Given | None) -> Model:
-        known, key = self._remembered(), ("model", _key(given))
-        if key not in known:
-            known[key] = Model(self._raw.model(given), self.problem, (self, given))
-        return cast(Model, known[key])
-
-    @property
     def data(self) -> Data:
         """What was measured, as arrays."""
         return Data._of(self._raw.arrays(), self.problem)
@@ -598,13 +425,6 @@ class Study:
         return _html.study(self)
 
 
-def _number(trial: Trial | int) -> int:
-    number = trial.number if isinstance(trial, Trial) else trial
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
-        raise DataError(f"an object of type {type(trial).__name__} is no trial; hint: give a Trial or its number")
-    return int(number)
-
-
 def _text(what: str, given: object) -> str | None:
     if given is not None and not isinstance(given, str):
         raise DataError(f"{what} is of type {type(given).__name__}; hint: a text")
@@ -615,103 +435,13 @@ def _seconds(lease: Any) -> float | None:
     if lease is None:
         return None
     if isinstance(lease, bool) or not isinstance(lease, (int, float)):
-        raise DataError(f"the lease is {_optimize.shown(lease)}; hint: seconds, more than 0")
+        raise DataError(f"the lease is {_plan.shown(lease)}; hint: seconds, more than 0")
     return float(lease)
-
-
-def _key(given: object) -> Any:
-    """What is given, as the key of a dictionary."""
-    return None if not given else json.dumps(given, sort_keys=True, default=str)
 
 
 def _restored(name: str | None, entries: list[tuple[int, int, str, str]], own: Strategy | None) -> Study:
     """A study in memory from all that happened to it."""
     return Study(_mcbo.Study.restore(entries, own), name, None, None, own)
-
-
-def create_study(
-    problem: Problem,
-    name: str | None = None,
-    storage: str | None = None,
-    strategy: str | Strategy = "mcbo",
-    preset: Literal["default", "paper"] = "default",
-    beta: float | Literal["theory"] | None = None,
-    aim: Literal["earn", "find"] | None = None,
-    seed: int | None = 0,
-    initial: int | None = None,
-    load_if_exists: bool = False,
-) -> Study:
-    """A new study.
-
-    Without ``storage`` it lasts as long as the object. Storages are ``sqlite://studies.sqlite`` in the working folder,
-    ``sqlite:///folder/studies.sqlite`` from the root and ``postgresql://user@host/database``; studies there have names,
-    and any number of programs can work on one at once. With ``load_if_exists`` the study of that name is taken if there
-    is one; it must have been made with the same problem and the same settings.
-
-    ``strategy`` is a name (``mcbo eifn cbo ucb ei random ...``) or an object of one's own (:mod:`mcbo.strategy`),
-    ``initial`` the number of trials before it decides. ``aim`` says what the trials are for, if the problem does not:
-    to ``"earn"`` (every trial counts) or to ``"find"`` (only the final recommendation does). ``beta`` fixes the width
-    of the confidence band instead, ``"theory"`` at that of the paper's theorem. The same problem, data and seed give
-    the same suggestions, to the bit, on the command line and in Rust too; ``seed=None`` draws one.
-    """
-    if not isinstance(problem, Problem):
-        raise DataError(f"the problem is of type {type(problem).__name__}; hint: make it a mcbo.Problem")
-    if aim is not None and beta is not None:
-        raise DataError("both aim and beta are given; hint: a fixed width has no aim, leave out one of them")
-    own = None if isinstance(strategy, str) else strategy
-    rule = "theory" if isinstance(beta, str) and beta == "theory" else _text("the aim", aim)
-    if beta is not None and beta != "theory" and (isinstance(beta, (bool, str)) or not isinstance(beta, (int, float))):
-        raise DataError(f"beta is {_optimize.shown(beta)}; hint: a number, or 'theory'")
-    width = None if beta is None or isinstance(beta, str) else float(beta)
-    chosen_seed = secrets.randbits(63) if seed is None else _optimize.whole("the seed", seed, 0)
-    if chosen_seed is None or chosen_seed >= 2**64:
-        raise DataError(f"the seed is {_optimize.shown(seed)}; hint: a whole number below 2**64, or None to draw one")
-    initial = _optimize.whole("initial", initial, 0)
-    if initial is not None and initial > 10**9:
-        raise DataError(f"initial is {initial}; hint: trials that are made before a strategy decides, a handful")
-    preset_name = _text("the preset", preset) or ""
-    if storage is None:
-        if load_if_exists:
-            raise DataError("load_if_exists needs a storage; hint: a study in memory is never there already")
-        raw = _mcbo.Study.in_memory(problem.to_toml(), strategy, preset_name, width, rule, chosen_seed, initial)
-        return Study(raw, _text("the name", name), None, problem, own)
-    _storage.check_new(storage)
-    called = _text("the name", name)
-    chosen = called if called is not None else problem.name
-    if not chosen:
-        raise DataError("a study in a store needs a name; hint: name=...")
-    text = problem.to_toml()
-    settings = (strategy, preset_name, width, rule, chosen_seed, initial)
-    raw = _mcbo.Study.create(storage, chosen, text, *settings, load_if_exists)
-    study = Study(raw, chosen, storage, None, own)
-    if load_if_exists:
-        _check_same(study, problem, settings, drawn=seed is None)
-    return study
-
-
-def _check_same(study: Study, problem: Problem, settings: tuple[Any, ...], drawn: bool) -> None:
-    """Refuses a study that is there and is another one than was asked for."""
-    strategy, preset, beta, aim, seed, initial = study._raw.settings()
-    asked: dict[str, Any] = {
-        "strategy": settings[0] if isinstance(settings[0], str) else settings[0].name,
-        **dict(zip(("preset", "beta", "aim"), settings[1:4], strict=True)),
-    }
-    found = {"strategy": strategy, "preset": preset, "beta": beta, "aim": aim, "seed": seed, "initial": initial}
-    if not drawn:
-        asked["seed"] = settings[4]
-    if settings[5] is not None:
-        asked["initial"] = settings[5]
-    different = _storage.differences(asked, found)
-    first = study._raw.first_problem()
-    # One that was mended since is the same study.
-    known = [study.problem, *([] if first is None else [Problem.from_toml(first)])]
-    if problem not in known:
-        different.extend(problem._differences(study.problem))
-    if different:
-        raise StudyExistsError(
-            f"there is a study {study.name!r} already, and it is another one: {'; '.join(different)}; hint: "
-            "mcbo.load_study takes it as it is, change_problem mends its problem, another name begins a new one"
-        )
 
 
 def load_study(name: str, storage: str, strategy: Strategy | None = None) -> Study:

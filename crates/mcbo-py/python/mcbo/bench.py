@@ -20,7 +20,7 @@ from mcbo import _mcbo
 from mcbo._errors import DataError
 from mcbo._intervention import Intervention, InterventionLike, Value
 from mcbo._json import AsJson, plain
-from mcbo._optimize import whole
+from mcbo._plan import whole
 from mcbo._problem import Problem
 from mcbo.strategy import Data, Strategy
 

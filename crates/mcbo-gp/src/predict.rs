@@ -53,7 +53,8 @@ impl Scratch {
     }
 
     fn reserve(&mut self, leaves: usize, rows: usize) {
-        if leaves <= self.room.0 && rows <= self.room.1 {
+        // A process without rows and without inputs needs columns too, if empty ones.
+        if self.covariance.ncols() == TILE && leaves <= self.room.0 && rows <= self.room.1 {
             return;
         }
         let leaves = leaves.max(self.room.0);

@@ -212,6 +212,17 @@ fn degenerate_data_gives_a_usable_posterior() {
     }
 }
 
+/// With no rows and no inputs there is the prior, in memory that was never used before.
+#[test]
+fn nothing_at_all_is_the_prior() {
+    let spec = GpSpec::new(0, Noise::Fixed(0.1));
+    let theta = vec![0.0; spec.parameters()];
+    let gp = Gp::condition(&spec, &theta, Rows::new(0)).expect("a posterior");
+    let mut out = Prediction::default();
+    gp.predict(&[], 3, true, &mut Scratch::default(), &mut out);
+    assert_eq!((out.mean, out.variance), (vec![0.0; 3], vec![1.0; 3]));
+}
+
 #[test]
 fn numbers_that_are_not_finite_are_refused_and_leave_no_trace() {
     let mut rows = Rows::new(1);

@@ -57,7 +57,8 @@ fn what_fits_is_hardly_ever_called_odd() {
     assert!(alarms <= 1, "{alarms}: {found:?}");
 }
 
-/// A trial in which a value was read wrong is named; others may be that its wrong value contradicts, but not many.
+/// A trial in which a value was read wrong is named; others may be that its wrong value contradicts, but not many. Of two trials
+/// whose inputs are much the same and whose outcomes are not, the data cannot say which is wrong: then both are named.
 #[test]
 fn a_slip_is_named() {
     let named: Vec<bool> = (0..12_u64)
@@ -70,6 +71,13 @@ fn a_slip_is_named() {
                 }
             });
             let found = oddities(&study);
+            println!(
+                "SLIP {seed} {:?}",
+                found
+                    .iter()
+                    .map(|odd| (odd.trials(), odd.to_string().chars().take(60).collect::<String>()))
+                    .collect::<Vec<_>>()
+            );
             assert!(found.iter().filter(|odd| odd.trials() != [15]).count() <= 2, "{found:?}");
             found.iter().any(|odd| matches!(odd, Oddity::Contradicted { trial: 15, .. }))
         })
@@ -87,8 +95,8 @@ fn single_misses_and_runs_of_them_are_named() {
         }
     });
     let found = oddities(&once);
-    // All others contradict it; how much of a surprise it was depends on how much noise it made the model believe in.
     assert!(found.iter().any(|odd| matches!(odd, Oddity::Contradicted { trial: 24, .. })), "{found:?}");
+    assert!(found.iter().any(|odd| matches!(odd, Oddity::Surprise { trial: 24, .. })), "{found:?}");
     assert!(found.iter().any(|odd| odd.came_with(24)) && !found.iter().any(|odd| odd.came_with(23)));
     // The process gets worse from trial to trial, faster than the model can follow.
     let drifting = study(26, 3, |number, values| {

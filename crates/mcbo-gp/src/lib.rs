@@ -7,6 +7,7 @@
 // No IO, no clock, no global state: see `clippy.toml`.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod condense;
 mod data;
 mod error;
 mod evidence;

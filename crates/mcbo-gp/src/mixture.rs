@@ -206,6 +206,12 @@ impl GpSet {
         &self.members
     }
 
+    /// The set with every process put in the place of another, weights as they are.
+    pub(crate) fn mapped(&self, process: impl Fn(&Gp) -> Gp) -> Self {
+        let member = |(weight, gp): &(f64, Gp)| (*weight, process(gp));
+        Self { members: self.members.iter().map(member).collect(), weighing: self.weighing.clone() }
+    }
+
     /// Number of output components.
     pub fn components(&self) -> usize {
         self.members[0].1.spec().components

@@ -34,7 +34,7 @@ use mcbo_core::{Recommendation, Study};
 pub use calibration::calibration;
 pub use graph::{graph, graph_of};
 pub use history::{history, history_with};
-pub use mechanism::{mechanism, mechanism_about};
+pub use mechanism::{mechanism, mechanism_about, mechanism_at};
 pub use parallel::parallel;
 
 /// A picture as SVG text.

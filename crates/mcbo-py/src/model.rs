@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcbo_core::{
     Context, Data, Doubt, Effect, Forecast, Given, Intervention, Mcbo, MechanismKind, Memory, Network,
-    NodeSummary, Noise, Observation, Prediction, Problem, Recommendation, Study, input_names,
+    NodeSummary, Noise, Observation, Problem, Recommendation, Study, input_names,
 };
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
@@ -246,20 +246,25 @@ impl Model {
     }
 
     /// What is expected of every node under interventions, each given by its two parts, with bounds; a node that is set or given is
-    /// what it is.
+    /// what it is. With no number of draws it is quick.
     fn forecasts<'py>(
         &self,
         py: Python<'py>,
         interventions: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
-        draws: usize,
+        draws: Option<usize>,
         seed: u64,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        check_count(draws)?;
+        draws.map_or(Ok(()), check_count)?;
         let read = |(actions, targets): &(_, _)| intervention(&self.problem, actions, targets);
         let interventions = interventions.iter().map(read).collect::<PyResult<Vec<Intervention>>>()?;
         let found: Vec<Vec<Forecast>> = together(py, || {
-            let one = |doing| self.network().forecast_by(&self.problem, doing, draws, seed);
-            Ok(interventions.par_iter().map(one).collect())
+            Ok(match draws {
+                Some(draws) => {
+                    let one = |doing| self.network().forecast_by(&self.problem, doing, draws, seed);
+                    interventions.par_iter().map(one).collect()
+                }
+                None => self.network().forecast_many(&self.problem, &interventions),
+            })
         })?;
         let told = |(doing, found): (&Intervention, &Vec<Forecast>)| {
             let dict = forecasts(py, &self.problem, found)?;
@@ -283,11 +288,8 @@ impl Model {
         let read = |(actions, targets): &(_, _)| done(&self.problem, actions, targets);
         let interventions = interventions.iter().map(read).collect::<PyResult<Vec<Intervention>>>()?;
         let (recommendation, study) = self.whole()?;
-        let found: Vec<Prediction> = together(py, || {
-            let predict = |intervention| study.predict(recommendation, intervention);
-            Ok(interventions.par_iter().map(predict).collect::<Result<_, _>>()?)
-        })?;
-        found.iter().map(|prediction| outlooks(py, &self.problem, &prediction.nodes)).collect()
+        let found = together(py, || Ok(study.predict_many(recommendation, &interventions)?))?;
+        found.iter().map(|nodes| outlooks(py, &self.problem, nodes)).collect()
     }
 
     /// Draws of the expected reward under an intervention, in the direction of improvement.

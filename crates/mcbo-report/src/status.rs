@@ -4,7 +4,7 @@ use mcbo_core::{Certificate, Oddity, Recommendation, Study, TrialState};
 use mcbo_store::{Status, StoredTrial, Summary};
 use serde_json::{Value, json};
 
-use crate::{describe, json, timestamp};
+use crate::{Suspected, describe, json, timestamp};
 
 /// A line of the list of studies: `mcbo studies --json`.
 pub fn summary(study: &Summary) -> Value {
@@ -30,7 +30,7 @@ pub struct View<'a> {
     /// What the model recommends, if it was asked.
     pub advice: Option<(&'a Recommendation, &'a Certificate)>,
     /// What does not fit.
-    pub odd: &'a [Oddity],
+    pub suspected: &'a Suspected,
 }
 
 /// What does not fit, for scripts.
@@ -93,7 +93,8 @@ impl View<'_> {
             "spent": problem.has_costs().then(|| self.study.spent()),
             "voided": standing.voided,
             "done_otherwise": self.otherwise().map(|trial| trial.trial.number).collect::<Vec<_>>(),
-            "suspicions": self.odd.iter().map(odd).collect::<Vec<_>>(),
+            "suspicions": self.suspected.odd.iter().map(odd).collect::<Vec<_>>(),
+            "suspicions_by": self.suspected.of.map_or(self.study.data().len(), |(some, _)| some),
             "under_way": pending,
             "incomplete": partial,
             "best": json::best(problem, self.study.best_trial(), recommendation),

@@ -48,10 +48,11 @@ pub fn reason(study: &Study, suggestion: &Suggestion) -> String {
             format.show(gain)
         )),
         (Some(gain), None) if by_mcbo && gain > 0.0 && problem.has_costs() => {
-            text.push_str(" here. Trying it is expected to gain the most for what it costs.");
+            text.push_str(" here. For what it may turn out to be it gains the most for what it costs.");
         }
         (Some(gain), None) if by_mcbo && gain > 0.0 => text.push_str(&format!(
-            " here. Trying it is expected to better what would be recommended now by {} on average.",
+            " here. It is tried for what it may turn out to be: it betters what would be recommended now by {} on average, if \
+             nothing is counted where it is worse.",
             format.show(gain)
         )),
         _ => text.push_str(&format!(" here, and {} finds nothing more worth trying.", suggestion.strategy)),

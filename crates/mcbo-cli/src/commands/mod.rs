@@ -30,7 +30,7 @@ pub mod void;
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
-use mcbo_report::QUICK;
+use mcbo_report::{QUICK, Suspected};
 
 /// Computes with so many threads, or with all.
 ///
@@ -53,12 +53,12 @@ fn warn_of_odd(
     came: impl Fn(&mcbo_core::Oddity) -> bool,
     console: &crate::console::Console,
 ) {
-    if study.data().len() > QUICK {
-        return;
-    }
-    let Ok(network) = study.network() else { return };
-    for odd in study.oddities(&network).iter().filter(|odd| came(odd)) {
-        console.warning(&odd.to_string());
+    let suspected = Suspected::of(study);
+    for odd in suspected.odd.iter().filter(|odd| came(odd)) {
+        let (said, by) = (odd.to_string(), suspected.by());
+        // Before the hint, which comes last.
+        let said = said.replacen("; hint:", &format!("{by}; hint:"), 1);
+        console.warning(&said);
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use mcbo_core::{Oddity, Preset, StrategyOptions};
+use mcbo_report::Suspected;
 use mcbo_report::status::View;
 
 use crate::cli::Look;
@@ -29,10 +30,13 @@ pub fn run(arguments: &Look) -> Result<ExitCode> {
     for warning in advice.iter().flat_map(|(recommendation, _)| &recommendation.warnings) {
         console.warning(&warning.to_string());
     }
-    let odd =
-        advice.as_ref().map_or_else(Vec::new, |(recommendation, _)| study.oddities(&recommendation.network));
+    let suspected = match &advice {
+        Some((recommendation, _)) => Suspected { odd: study.oddities(&recommendation.network), of: None },
+        None if study.data().is_empty() => Suspected::default(),
+        None => super::with_threads(arguments.threads, || Ok(Suspected::of(&study)))?,
+    };
     let advice = advice.as_ref().map(|(recommendation, certificate)| (recommendation, certificate));
-    let view = View { standing: &standing, study: &study, trials: &trials, advice, odd: &odd };
+    let view = View { standing: &standing, study: &study, trials: &trials, advice, suspected: &suspected };
     if arguments.json {
         super::write_line(&view.json())?;
     } else {
@@ -104,11 +108,11 @@ fn write(view: &View<'_>, out: &mut impl Write, width: usize) -> io::Result<()> 
         }
     }
     write_open(view, out, width, now)?;
-    // What the model itself suspects is a warning of every command already.
-    let new: Vec<String> =
-        view.odd.iter().filter(|odd| !matches!(odd, Oddity::Suspicion(_))).map(ToString::to_string).collect();
+    // What the model itself suspects is a warning of every recommendation already.
+    let new = |odd: &&Oddity| view.advice.is_none() || !matches!(odd, Oddity::Suspicion(_));
+    let new: Vec<String> = view.suspected.odd.iter().filter(new).map(ToString::to_string).collect();
     if !new.is_empty() {
-        writeln!(out, "\ndoes not fit")?;
+        writeln!(out, "\ndoes not fit{}", view.suspected.by())?;
     }
     for text in new {
         table::paragraph(out, &text.replace("; hint: ", ". Hint: "), width)?;

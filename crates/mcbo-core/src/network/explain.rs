@@ -69,30 +69,48 @@ impl Network {
     ) -> Vec<Vec<(f64, f64)>> {
         let dim = problem.input_dim(node);
         assert_eq!(inputs.len(), dim * count, "{count} inputs of {dim} numbers each");
+        let mut columns: Vec<f64> =
+            (0..dim).flat_map(|k| (0..count).map(move |s| inputs[s * dim + k])).collect();
+        let components = self.mechanism_at(node, &mut columns, count, &mut Scratch::default());
+        components.into_iter().map(|(mean, deviation)| mean.into_iter().zip(deviation).collect()).collect()
+    }
+
+    /// The same at inputs `[input][column]`, which are scaled on the way: means and deviations of every component.
+    pub(super) fn mechanism_at(
+        &self,
+        node: usize,
+        inputs: &mut [f64],
+        columns: usize,
+        scratch: &mut Scratch,
+    ) -> Vec<(Vec<f64>, Vec<f64>)> {
         let Some(model) = &self.nodes[node] else { return Vec::new() };
+        let dim = model.inputs.len();
         match &model.mechanism {
             Mechanism::Formula(formulas) => {
-                let at = |s: usize| &inputs[s * dim..(s + 1) * dim];
-                let exact = |(formula, output): (&Expr, &Affine)| {
-                    (0..count).map(|s| (output.shift + formula.eval(at(s)), 0.0)).collect()
+                let mut at = vec![0.0; dim];
+                let mut exact = |(formula, output): (&Expr, &Affine)| {
+                    let value = |s: usize| {
+                        at.iter_mut().enumerate().for_each(|(k, x)| *x = inputs[k * columns + s]);
+                        output.shift + formula.eval(&at)
+                    };
+                    ((0..columns).map(value).collect(), vec![0.0; columns])
                 };
-                formulas.iter().zip(&model.outputs).map(exact).collect()
+                formulas.iter().zip(&model.outputs).map(&mut exact).collect()
             }
             Mechanism::Learned(groups) => {
-                let scaled = |(k, s): (usize, usize)| model.inputs[k].apply(inputs[s * dim + k]);
-                let columns: Vec<f64> =
-                    (0..dim).flat_map(|k| (0..count).map(move |s| (k, s))).map(scaled).collect();
-                let (mut scratch, mut at) = (Scratch::default(), Prediction::default());
-                let mut components = Vec::with_capacity(model.outputs.len());
+                for (column, scaling) in inputs.chunks_exact_mut(columns.max(1)).zip(&model.inputs) {
+                    column.iter_mut().for_each(|x| *x = scaling.apply(*x));
+                }
+                let (mut at, mut components) =
+                    (Prediction::default(), Vec::with_capacity(model.outputs.len()));
                 for group in groups {
-                    group.set.predict(&columns, count, false, &mut scratch, &mut at);
+                    group.set.predict(inputs, columns, false, scratch, &mut at);
                     for component in 0..group.set.components() {
                         let output = model.outputs[group.first + component];
-                        let own = component * count..(component + 1) * count;
-                        let both = at.mean[own.clone()].iter().zip(&at.variance[own]);
-                        let in_units =
-                            |(m, v): (&f64, &f64)| (output.shift + output.scale * m, output.scale * v.sqrt());
-                        components.push(both.map(in_units).collect());
+                        let own = component * columns..(component + 1) * columns;
+                        let mean = at.mean[own.clone()].iter().map(|m| output.shift + output.scale * m);
+                        let deviation = at.variance[own].iter().map(|v| output.scale * v.sqrt());
+                        components.push((mean.collect(), deviation.collect()));
                     }
                 }
                 components

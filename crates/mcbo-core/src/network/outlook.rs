@@ -1,19 +1,18 @@
-//! What an intervention gives: on average, and in a single trial.
+//! What interventions give: on average, and in a single trial.
+
+use rayon::prelude::*;
 
 use crate::quasi::{normal_quantile, sobol};
 use crate::{Intervention, Noise, Problem};
 
-use super::forecast::DRAWS;
-use super::{Forecast, LOWER_QUANTILE, MechanismKind, ModelWarning, Network, quantile, slot_name};
+use super::mixture::{Mixture, NormalTable, parts};
+use super::roll::{Chance, Rolled, Room};
+use super::{
+    Forecast, Group, LOWER_QUANTILE, Mechanism, MechanismKind, ModelWarning, Network, NodeModel, slot_name,
+};
 
-/// Single outcomes that their range is counted from. They are quasi-random: the ends are off by about a hundredth of the
-/// deviation.
-const OUTCOMES: usize = 2048;
-
-/// The luck of single outcomes, and of the expectations that are not given: always the same, so that interventions are compared
-/// under the same.
+/// The luck of outcomes: always the same, so that interventions are compared under the same.
 const OUTCOME_SEED: u64 = 1;
-const EXPECTATION_SEED: u64 = 0;
 
 /// What is to be expected of one component of a node, on average and in a single trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +23,66 @@ pub struct Outlook {
     /// A single measurement lies below the first with a probability of 5 % and above the second with one of 5 %, by its noise and
     /// by what is not known of the mechanisms.
     pub outcome: [f64; 2],
+}
+
+/// What an intervention gives of every node that has a value, and the first whose formula has none.
+pub(crate) type Told = (Vec<Outlook>, Option<ModelWarning>);
+
+/// Outcomes of each of a few interventions, and of each of many.
+const OF_FEW: usize = 2048;
+const OF_MANY: usize = 64;
+/// More interventions than this are many.
+pub(crate) const FEW: usize = 16;
+
+/// What remains unsaid by the rows that processes are condensed to, as a share of the variance of the noise.
+const REMAINDER: f64 = 1e-4;
+/// Interventions that go through the network together: enough for matrix products, few enough for the cache.
+const BLOCK: usize = 16;
+
+/// Normal numbers of a number of dimensions, `[dimension][point]`: quasi-random, every point with its mirror image, and as far as
+/// there are points enough with exactly the variances and covariances that are right. Expectations of what bends are then exact to
+/// the second order, and variances of what does not to the first.
+fn normal_points(dimensions: usize, points: usize, seed: u64) -> Vec<Vec<f64>> {
+    let half = points / 2;
+    let mut all: Vec<Vec<f64>> = Vec::with_capacity(dimensions);
+    for dimension in 0..dimensions {
+        let normal = |k: usize| normal_quantile(sobol(k as u32, dimension as u32, seed));
+        let mut own: Vec<f64> = (0..half).map(normal).collect();
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        // What little room is left for further dimensions would be the same for all of them.
+        for before in all.iter().filter(|_| 4 * dimension < 3 * half) {
+            let along = dot(&own, before) / half as f64;
+            own.iter_mut().zip(before).for_each(|(x, b)| *x -= along * b);
+        }
+        let size = (dot(&own, &own) / half as f64).sqrt();
+        own.iter_mut().for_each(|x| *x /= size);
+        all.push(own);
+    }
+    let mirrored = |own: Vec<f64>| own.iter().copied().chain(own.iter().map(|x| -x)).collect();
+    all.into_iter().map(mirrored).collect()
+}
+
+/// The luck behind outlooks, of at least `points` outcomes: as many as it takes to keep all dimensions apart.
+fn chance(problem: &Problem, network: &Network, points: usize, seed: u64) -> Chance {
+    let noise = |node: usize, component: usize| network.noise(node).get(component).copied();
+    let kinds: Vec<Noise> = (0..problem.nodes().len())
+        .flat_map(|node| (0..problem.nodes()[node].dim).map(move |component| (node, component)))
+        .map(|(node, component)| noise(node, component).unwrap_or(Noise::None))
+        .collect();
+    // Noise that is not normal has a dimension of its own.
+    let own = |slot: usize| matches!(kinds[slot], Noise::Uniform(_));
+    let dimensions = kinds.len() + (0..kinds.len()).filter(|&slot| own(slot)).count();
+    let points = points.max(8 * dimensions.div_ceil(3) + 2);
+    let mut multiples = normal_points(dimensions, points, seed);
+    let mut further = multiples.split_off(kinds.len()).into_iter();
+    let noise = |kind: &Noise| match kind {
+        Noise::Uniform(_) => further.next().map_or_else(Vec::new, |luck| {
+            luck.into_iter().map(|z| kind.quantile(mcbo_gp::normal_probability(z))).collect()
+        }),
+        _ => Vec::new(),
+    };
+    let deviations = kinds.iter().map(|kind| kind.deviation()).collect();
+    Chance { points, deviations, noise: kinds.iter().map(noise).collect(), multiples }
 }
 
 impl Network {
@@ -37,221 +96,227 @@ impl Network {
         problem: &Problem,
         intervention: &Intervention,
         count: usize,
-        mut luck: impl FnMut(usize, usize, usize, Noise) -> (f64, f64),
+        luck: impl FnMut(usize, usize, usize, Noise) -> (f64, f64),
     ) -> Vec<Vec<f64>> {
-        let mut values = vec![vec![f64::NAN; count]; problem.slots()];
-        for &node in problem.graph().order() {
-            let slot = problem.slot(node);
-            if let Some(set) = intervention.target(node).or(self.given.of(node)) {
-                slot.zip(set).for_each(|(at, &value)| values[at].fill(value));
-                continue;
-            }
-            let declared = &problem.nodes()[node];
-            let mut inputs = Vec::with_capacity(count * problem.input_dim(node));
-            for outcome in 0..count {
-                for &parent in &declared.parents {
-                    inputs.extend(problem.slot(parent).map(|at| values[at][outcome]));
-                }
-                inputs.extend(declared.actions.iter().map(|&action| intervention.actions[action]));
-            }
-            let components = self.predict(problem, node, &inputs, count);
-            for (component, (predicted, &noise)) in components.into_iter().zip(self.noise(node)).enumerate() {
-                for (outcome, (mean, deviation)) in predicted.into_iter().enumerate() {
-                    let (multiple, noise) = luck(node, component, outcome, noise);
-                    values[slot.start + component][outcome] = mean + deviation * multiple + noise;
-                }
-            }
-        }
-        values
+        let chance = Chance::by(problem, self, count, luck);
+        let rolled = self.roll(problem, &[intervention], &chance, &mut Room::default());
+        let every = |rolled: &Rolled| rolled.values(0, 1).iter().copied().cycle().take(count).collect();
+        rolled.iter().map(every).collect()
     }
 
-    /// What an intervention gives of every node, in the order of causes: the expectations that are given, those of nodes that
-    /// do not matter to the reward any more, and the ranges of single outcomes.
+    /// The expected value of every component under an intervention, in the order of [`Problem::slot`], by at least so many outcomes;
+    /// not finite where there is none.
+    pub(super) fn expectations(
+        &self,
+        problem: &Problem,
+        intervention: &Intervention,
+        outcomes: usize,
+        seed: u64,
+    ) -> Vec<f64> {
+        let chance = chance(problem, self, outcomes, seed);
+        let rolled = self.roll(problem, &[intervention], &chance, &mut Room::default());
+        let mean = |rolled: &Rolled| {
+            let (means, _) = rolled.mechanism(0, 1);
+            average(means.iter().copied(), means.len())
+        };
+        rolled.iter().map(mean).collect()
+    }
+
+    /// The same mechanisms by as few rows as will do: for [`Self::roll`] alone.
+    fn condensed(&self) -> Self {
+        let condensed = |group: &Group| Group {
+            set: group.set.condensed(REMAINDER),
+            first: group.first,
+            rows: group.rows,
+            row_noise: group.row_noise.clone(),
+            scales: group.scales.clone(),
+        };
+        let node = |model: &NodeModel| NodeModel {
+            inputs: model.inputs.clone(),
+            outputs: model.outputs.clone(),
+            noise: model.noise.clone(),
+            mechanism: match &model.mechanism {
+                Mechanism::Learned(groups) => Mechanism::Learned(groups.iter().map(condensed).collect()),
+                known => known.clone(),
+            },
+        };
+        Self {
+            nodes: self.nodes.par_iter().map(|model| model.as_ref().map(node)).collect(),
+            trials: Vec::new(),
+            warnings: Vec::new(),
+            given: self.given.clone(),
+        }
+    }
+
+    /// What interventions give of every node, in the order of causes, each with the expectations that are known already.
     ///
     /// Left out are nodes that are not learned because they have no path to the reward, and those whose formula has no value for
     /// some of what may happen, with all that depend on them: the first of these is the warning.
+    ///
+    /// A few interventions are predicted by 2048 outcomes each, many by 64.
+    pub(crate) fn outlooks(
+        &self,
+        problem: &Problem,
+        interventions: &[(&Intervention, &[Forecast])],
+    ) -> Vec<Told> {
+        self.outlooks_by(problem, interventions, if interventions.len() > FEW { OF_MANY } else { OF_FEW })
+    }
+
+    /// What is expected of every node under each of many interventions, with bounds: as exact as [`Study::predict_many`] says.
+    ///
+    /// [`Study::predict_many`]: crate::Study::predict_many
+    pub fn forecast_many(&self, problem: &Problem, interventions: &[Intervention]) -> Vec<Vec<Forecast>> {
+        let pairs: Vec<(&Intervention, &[Forecast])> =
+            interventions.iter().map(|one| (one, &[][..])).collect();
+        let found = self.outlooks_by(problem, &pairs, OF_MANY);
+        found.into_iter().map(|(nodes, _)| nodes.into_iter().map(|node| node.forecast).collect()).collect()
+    }
+
+    fn outlooks_by(
+        &self,
+        problem: &Problem,
+        interventions: &[(&Intervention, &[Forecast])],
+        outcomes: usize,
+    ) -> Vec<Told> {
+        let (network, table) = (self.condensed(), NormalTable::new());
+        let chance = chance(problem, self, outcomes, OUTCOME_SEED);
+        // Interventions that set the same nodes go together.
+        let mut order: Vec<usize> = (0..interventions.len()).collect();
+        let targets = |k: usize| interventions[k].0.target_set();
+        order.sort_by_cached_key(|&k| targets(k));
+        let alike = order.chunk_by(|&a, &b| targets(a) == targets(b));
+        let blocks: Vec<&[usize]> = alike.flat_map(|alike| alike.chunks(BLOCK)).collect();
+        let one = |room: &mut Room, block: &&[usize]| {
+            let doing: Vec<&Intervention> = block.iter().map(|&k| interventions[k].0).collect();
+            let rolled = network.roll(problem, &doing, &chance, room);
+            let above = above(problem, &doing, &network);
+            let told = Block {
+                problem,
+                network: &network,
+                chance: &chance,
+                table: &table,
+                of: block.len(),
+                rolled,
+                above,
+            };
+            let told = |(place, &k): (usize, &usize)| (k, told.outlook(interventions[k], place));
+            block.iter().enumerate().map(told).collect::<Vec<_>>()
+        };
+        let mut found: Vec<_> = blocks.par_iter().map_init(Room::default, one).flatten().collect();
+        found.sort_by_key(|(k, _)| *k);
+        found.into_iter().map(|(_, outlook)| outlook).collect()
+    }
+
+    /// The same of one intervention.
     pub(crate) fn outlook(
         &self,
         problem: &Problem,
         intervention: &Intervention,
         expected: &[Forecast],
-    ) -> (Vec<Outlook>, Option<ModelWarning>) {
-        let slots = problem.slots() as u32;
-        let luck = |node: usize, component: usize, outcome: usize, noise: Noise| {
-            let slot = (problem.slot(node).start + component) as u32;
-            let unit = |dimension: u32| sobol(outcome as u32, dimension, OUTCOME_SEED);
-            (normal_quantile(unit(slot)), noise.quantile(unit(slots + slot)))
-        };
-        let mut outcomes = self.outcomes(problem, intervention, OUTCOMES, luck);
-        let every = self.forecast_every_node(problem, intervention, DRAWS, EXPECTATION_SEED);
+    ) -> Told {
+        let mut found = self.outlooks(problem, &[(intervention, expected)]);
+        found.pop().unwrap_or_default()
+    }
+}
+
+/// The slots that each node depends on under interventions that set the same nodes.
+fn above(problem: &Problem, interventions: &[&Intervention], network: &Network) -> Vec<Vec<usize>> {
+    let nodes = 0..problem.nodes().len();
+    let set = |node: usize| interventions.iter().any(|doing| doing.target(node).is_some());
+    let cut: Vec<usize> = nodes.clone().filter(|&n| set(n) || network.given.of(n).is_some()).collect();
+    let of = |node: usize| {
+        let ancestors = problem.graph().ancestors_cut(node, &cut);
+        let other = |&other: &usize| other != node && ancestors[other] && !cut.contains(&other);
+        (0..ancestors.len()).filter(other).flat_map(|other| problem.slot(other)).collect()
+    };
+    nodes.map(of).collect()
+}
+
+/// A block of interventions that went through the network.
+struct Block<'a> {
+    problem: &'a Problem,
+    network: &'a Network,
+    chance: &'a Chance,
+    table: &'a NormalTable,
+    /// How many there are.
+    of: usize,
+    rolled: Vec<Rolled>,
+    above: Vec<Vec<usize>>,
+}
+
+impl Block<'_> {
+    /// What the intervention at a place gives.
+    fn outlook(&self, (intervention, expected): (&Intervention, &[Forecast]), place: usize) -> Told {
+        let (problem, network) = (self.problem, self.network);
         let (mut outlooks, mut undefined) = (Vec::new(), None);
+        let mut mixture = Mixture::default();
+        let doubts: Vec<f64> = (0..problem.slots()).map(|slot| self.share_of_doubt(slot, place)).collect();
         for &node in problem.graph().order() {
-            let set = intervention.target(node).or(self.given.of(node));
-            if set.is_none() && self.kind(node) == MechanismKind::Absent {
+            let set = intervention.target(node).or(network.given.of(node));
+            if set.is_none() && network.kind(node) == MechanismKind::Absent {
                 continue;
             }
             for (component, slot) in problem.slot(node).enumerate() {
-                let here = |forecasts: &[Forecast]| {
-                    let is_here = |f: &&Forecast| f.node == node && f.component == component;
-                    forecasts.iter().find(is_here).cloned()
-                };
-                let forecast = match set {
-                    Some(values) => {
-                        let (name, value) = (slot_name(problem, node, component), values[component]);
-                        Some(Forecast { node, component, name, mean: value, lower: value, upper: value })
-                    }
-                    None => here(expected).or_else(|| here(&every)),
-                };
-                let outcomes = &mut outcomes[slot];
-                match forecast {
-                    Some(forecast) if outcomes.iter().all(|value| value.is_finite()) => {
-                        let ends = [LOWER_QUANTILE, 1.0 - LOWER_QUANTILE];
-                        outlooks.push(Outlook { forecast, outcome: ends.map(|end| quantile(outcomes, end)) });
-                    }
-                    _ => {
-                        let node = || problem.nodes()[node].name.clone();
-                        undefined.get_or_insert_with(|| ModelWarning::Undefined { node: node() });
-                    }
+                let rolled = &self.rolled[slot];
+                if !rolled.values(place, self.of).iter().all(|value| value.is_finite()) {
+                    let node = || problem.nodes()[node].name.clone();
+                    undefined.get_or_insert_with(|| ModelWarning::Undefined { node: node() });
+                    continue;
                 }
+                let (means, deviations) = rolled.mechanism(place, self.of);
+                let known = expected.iter().find(|f| f.node == node && f.component == component);
+                let forecast = known.filter(|_| set.is_none()).cloned().unwrap_or_else(|| {
+                    let (mean, deviation) = self.expectation(node, means, deviations, &doubts);
+                    let [lower, upper] = ENDS.map(|end| mean + deviation * normal_quantile(end));
+                    let name = slot_name(problem, node, component);
+                    Forecast { node, component, name, mean, lower, upper }
+                });
+                let noise = if set.is_some() { Noise::None } else { network.noise(node)[component] };
+                let at = means.iter().zip(deviations);
+                mixture.refill(at.flat_map(|(mean, deviation)| parts(*mean, *deviation, noise)));
+                outlooks.push(Outlook { forecast, outcome: mixture.ends(ENDS, self.table) });
             }
         }
         (outlooks, undefined)
     }
+
+    /// The share of the variance of a component's luck that comes from what is not known of its mechanism.
+    fn share_of_doubt(&self, slot: usize, place: usize) -> f64 {
+        if self.chance.noise[slot].len() == self.chance.points {
+            // Its noise has a dimension of its own.
+            return 1.0;
+        }
+        let (_, deviations) = self.rolled[slot].mechanism(place, self.of);
+        let noise = self.chance.deviations[slot].powi(2);
+        let share = |deviation: &f64| match deviation * deviation {
+            0.0 => 0.0,
+            doubt => doubt / (doubt + noise),
+        };
+        average(deviations.iter().map(share), deviations.len())
+    }
+
+    /// The expectation of a component and the deviation of what is not known of it.
+    ///
+    /// The expectation moves with the mechanism of each component above by `E[∂f/∂z]` for each unit of its luck `z`, which is
+    /// `E[f z]` (Stein) and exact where `f` bends no more than a parabola does; its own mechanism moves it by its mean deviation.
+    fn expectation(&self, node: usize, means: &[f64], deviations: &[f64], doubts: &[f64]) -> (f64, f64) {
+        let mean = average(means.iter().copied(), means.len());
+        let own = average(deviations.iter().copied(), deviations.len());
+        let moved = |&slot: &usize| {
+            let along = self.chance.multiples[slot].iter().zip(means).map(|(z, f)| z * f);
+            doubts[slot] * average(along, means.len()).powi(2)
+        };
+        let above = if means.len() == 1 { 0.0 } else { self.above[node].iter().map(moved).sum() };
+        (mean, (own * own + above).sqrt())
+    }
 }
+
+fn average(values: impl Iterator<Item = f64>, count: usize) -> f64 {
+    values.sum::<f64>() / count as f64
+}
+
+/// The probabilities of less than the two ends.
+const ENDS: [f64; 2] = [LOWER_QUANTILE, 1.0 - LOWER_QUANTILE];
 
 #[cfg(test)]
-mod tests {
-    use rand::SeedableRng;
-    use rand_chacha::ChaCha8Rng;
-
-    use super::*;
-    use crate::testing::settings;
-    use crate::{Data, Observation};
-
-    /// The 95 % quantile of the normal distribution.
-    const QUANTILE: f64 = 1.644_853_626_951_472_2;
-
-    fn fit(problem: &Problem, rows: &[(f64, f64)]) -> Network {
-        let mut data = Data::new();
-        for (action, value) in rows {
-            let intervention = Intervention { targets: Vec::new(), actions: vec![*action] };
-            data.push(problem, Observation { intervention, values: vec![Some(*value)] }).expect("it fits");
-        }
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        Network::fit(problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit")
-    }
-
-    fn outlook(network: &Network, problem: &Problem, intervention: &Intervention) -> Vec<Outlook> {
-        let expected = network.forecast(problem, intervention, 0);
-        let (outlooks, undefined) = network.outlook(problem, intervention, &expected);
-        assert_eq!(undefined, None);
-        // What was given stays to the bit.
-        assert!(expected.iter().all(|forecast| outlooks.iter().any(|outlook| outlook.forecast == *forecast)));
-        outlooks
-    }
-
-    fn close(found: [f64; 2], exact: [f64; 2], slack: f64) {
-        assert!(found.iter().zip(exact).all(|(f, e)| (f - e).abs() < slack), "{found:?} against {exact:?}");
-    }
-
-    /// Everything is known: `x = a + N(0, 0.5²)`, `y = 2 x + N(0, 1²)`, so that a single `y` is `N(2 a, 2)`.
-    #[test]
-    fn noise_adds_up_along_the_graph() {
-        let problem = Problem::builder("known")
-            .action("a", [-2.0, 2.0])
-            .node("x", |n| n.actions(["a"]).formula("a").noise(Noise::Gaussian(0.5)))
-            .node("y", |n| n.parents(["x"]).formula("2 * x").noise(Noise::Gaussian(1.0)))
-            .maximize("y")
-            .build()
-            .expect("a problem");
-        let network = fit(&problem, &[]);
-        for a in [0.0, 1.5] {
-            let outlooks =
-                outlook(&network, &problem, &Intervention { targets: Vec::new(), actions: vec![a] });
-            let reach = [0.5, 2.0_f64.sqrt()].map(|deviation| QUANTILE * deviation);
-            close(outlooks[0].outcome, [a - reach[0], a + reach[0]], 0.01);
-            close(outlooks[1].outcome, [2.0 * a - reach[1], 2.0 * a + reach[1]], 0.03);
-        }
-    }
-
-    /// Noise of another shape, and none.
-    #[test]
-    fn ranges_are_those_of_the_noise() {
-        let problem = Problem::builder("shapes")
-            .action("a", [0.0, 1.0])
-            .node("x", |n| n.actions(["a"]).formula("a").noise(Noise::Uniform([-1.0, 3.0])))
-            .node("y", |n| n.parents(["x"]).actions(["a"]).formula("a + 0 * x").noise(Noise::None))
-            .maximize("y")
-            .build()
-            .expect("a problem");
-        let outlooks =
-            outlook(&fit(&problem, &[]), &problem, &Intervention { targets: Vec::new(), actions: vec![0.5] });
-        close(outlooks[0].outcome, [0.5 - 0.8, 0.5 + 2.8], 0.01);
-        assert_eq!(outlooks[1].outcome, [0.5; 2]);
-    }
-
-    /// One learned node: a single outcome scatters by what is not known of the mechanism and by its noise, both normal.
-    #[test]
-    fn what_is_not_known_counts_too() {
-        let noise = 0.3;
-        let problem = Problem::builder("one")
-            .action("a", [0.0, 1.0])
-            .node("y", |n| n.actions(["a"]).noise(Noise::Gaussian(noise)))
-            .maximize("y")
-            .build()
-            .expect("a problem");
-        let rows = [0.0, 0.2, 0.4, 0.9].map(|a: f64| (a, (4.0 * a).sin()));
-        let network = fit(&problem, &rows);
-        for a in [0.1, 0.65, 1.0] {
-            let (mean, deviation) = network.predict(&problem, 0, &[a], 1)[0][0];
-            let outlooks =
-                outlook(&network, &problem, &Intervention { targets: Vec::new(), actions: vec![a] });
-            let scatter = deviation.hypot(noise);
-            assert!(scatter > 1.1 * noise, "both matter: {deviation}");
-            let [low, high] = [-1.0, 1.0].map(|sign| mean + sign * QUANTILE * scatter);
-            close(outlooks[0].outcome, [low, high], 0.03 * scatter);
-        }
-    }
-
-    /// `z` is set, so that `w` and `x = w²` no longer matter to the reward; they are what they are all the same: `E[x] = 4`, and a
-    /// single `x` is `4 χ²(1)`, below 0.01573 with probability 5 % and below 15.366 with 95 %.
-    #[test]
-    fn nodes_above_what_is_set_are_there() {
-        let problem = Problem::builder("cut")
-            .action("a", [0.0, 1.0])
-            .node("w", |n| n.formula("0").noise(Noise::Gaussian(2.0)))
-            .node("x", |n| n.parents(["w"]).formula("w^2").noise(Noise::None))
-            .node("aside", |n| n.parents(["w"]))
-            .node("z", |n| n.parents(["x"]).formula("x").noise(Noise::None).hard([0.0, 10.0]))
-            .node("y", |n| n.parents(["z"]).actions(["a"]).formula("z + a").noise(Noise::None))
-            .maximize("y")
-            .build()
-            .expect("a problem");
-        let intervention = Intervention { targets: vec![(3, vec![7.0])], actions: vec![0.25] };
-        let outlooks = outlook(&fit(&problem, &[]), &problem, &intervention);
-        let named: Vec<&str> = outlooks.iter().map(|outlook| outlook.forecast.name.as_str()).collect();
-        assert_eq!(named, ["w", "x", "z", "y"], "in the order of causes, without what is not learned");
-        assert!((outlooks[1].forecast.mean - 4.0).abs() < 0.05, "{:?}", outlooks[1]);
-        close(outlooks[1].outcome, [0.015_73, 15.366], 0.1);
-        assert_eq!((outlooks[2].forecast.mean, outlooks[2].outcome), (7.0, [7.0; 2]));
-        assert_eq!((outlooks[3].forecast.mean, outlooks[3].outcome), (7.25, [7.25; 2]));
-    }
-
-    /// The square root of a negative number has no value, and neither has what reads it.
-    #[test]
-    fn nodes_without_a_value_are_named() {
-        let problem = Problem::builder("log")
-            .action("a", [-1.0, 1.0])
-            .node("x", |n| n.actions(["a"]).formula("a").noise(Noise::None))
-            .node("root", |n| n.parents(["x"]).formula("sqrt(x)").noise(Noise::None))
-            .node("y", |n| n.parents(["root"]).formula("root + 1").noise(Noise::None))
-            .maximize("y")
-            .build()
-            .expect("a problem");
-        let network = fit(&problem, &[]);
-        let intervention = Intervention { targets: Vec::new(), actions: vec![-0.25] };
-        let (outlooks, undefined) = network.outlook(&problem, &intervention, &[]);
-        assert_eq!(outlooks.len(), 1);
-        assert_eq!(undefined, Some(ModelWarning::Undefined { node: "root".into() }));
-    }
-}
+mod tests;

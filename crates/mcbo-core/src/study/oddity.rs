@@ -4,7 +4,7 @@
 //! [`Suspicion`]s are: `tests/oddities.rs` looks for false alarms.
 
 use super::{Origin, Study, StudyError, Trial, TrialState};
-use crate::network::{Forecast, MechanismKind, ModelWarning, Network, Suspicion, slot_name};
+use crate::network::{Forecast, LeftOutRow, MechanismKind, ModelWarning, Network, Suspicion, slot_name};
 use crate::strategy::Memory;
 use crate::{Intervention, Problem};
 
@@ -137,8 +137,9 @@ impl Study {
             .collect();
         found.extend(self.contradicted(network));
         let proposed: Vec<Outcome> = self.trials.iter().filter_map(|trial| self.outcome(trial)).collect();
-        found.extend(self.surprises(network, &proposed));
-        found.extend(self.misses(network, &proposed));
+        let usual = self.usual_reward(network);
+        found.extend(self.surprises(network, &proposed, usual));
+        found.extend(self.misses(network, &proposed, usual));
         found
     }
 
@@ -153,9 +154,7 @@ impl Study {
                 if rows.len() < ROWS {
                     continue;
                 }
-                let mut sizes: Vec<f64> = rows.iter().map(|row| (row.value - row.mean).abs()).collect();
-                sizes.sort_by(f64::total_cmp);
-                let usual = sizes[sizes.len() / 2] / MEDIAN;
+                let usual = usual(rows);
                 for row in rows {
                     let off = (row.value - row.mean).abs();
                     let trial = self.data.number(row.place);
@@ -187,7 +186,13 @@ impl Study {
         })
     }
 
-    fn surprises(&self, network: &Network, proposed: &[Outcome]) -> Vec<Oddity> {
+    /// By how much a trial's reward is usually off what the others let expect, where there are enough of them to say.
+    fn usual_reward(&self, network: &Network) -> Option<f64> {
+        let rows = network.left_out(&self.problem, &self.data, self.problem.reward()).into_iter().next()?;
+        (rows.len() >= ROWS).then(|| usual(&rows)).filter(|usual| usual.is_finite())
+    }
+
+    fn surprises(&self, network: &Network, proposed: &[Outcome], usual: Option<f64>) -> Vec<Oddity> {
         let surprise = |outcome: &Outcome| {
             let Forecast { mean, lower, upper, .. } = outcome.forecast;
             let off = (outcome.value - mean).abs();
@@ -196,7 +201,7 @@ impl Study {
                 return None;
             }
             let spread =
-                outcome.spread(&self.problem, network, self.trials[outcome.trial - 1].intervention());
+                outcome.spread(&self.problem, network, self.trials[outcome.trial - 1].intervention(), usual);
             let reach = 0.5 * WIDTH * spread;
             (off > SURPRISE * spread && off.is_finite()).then(|| Oddity::Surprise {
                 trial: outcome.trial,
@@ -210,13 +215,13 @@ impl Study {
         proposed.iter().filter_map(surprise).collect()
     }
 
-    fn misses(&self, network: &Network, proposed: &[Outcome]) -> Option<Oddity> {
+    fn misses(&self, network: &Network, proposed: &[Outcome], usual: Option<f64>) -> Option<Oddity> {
         let last = proposed.len().checked_sub(MISSES).map(|from| &proposed[from..])?;
         let side = (last[0].value - last[0].forecast.mean).signum();
         let missed = |outcome: &&Outcome| {
             let by = side * (outcome.value - outcome.forecast.mean);
             let doing = self.trials[outcome.trial - 1].intervention();
-            by > 0.0 && by > MISSED * outcome.spread(&self.problem, network, doing)
+            by > 0.0 && by > MISSED * outcome.spread(&self.problem, network, doing, usual)
         };
         if !last.iter().all(|outcome| missed(&outcome)) {
             return None;
@@ -238,11 +243,23 @@ struct Outcome {
 
 impl Outcome {
     /// The deviation of a single outcome: what was not known of the expectation then, and what scatters by what is known now.
-    fn spread(&self, problem: &Problem, network: &Network, doing: &Intervention) -> f64 {
+    ///
+    /// An outcome that is far off makes the model believe in more noise, by which it would look less far off: of the reward's own
+    /// noise no more counts than half of all rows are off by.
+    fn spread(&self, problem: &Problem, network: &Network, doing: &Intervention, usual: Option<f64>) -> f64 {
         let then = (self.forecast.upper - self.forecast.lower) / WIDTH;
         let (outlooks, _) = network.outlook(problem, doing, &[]);
         let now = outlooks.iter().find(|outlook| outlook.forecast.node == problem.reward());
         let scatter = now.map_or(0.0, |outlook| (outlook.outcome[1] - outlook.outcome[0]) / WIDTH);
-        then.hypot(scatter)
+        let noise = network.noise(problem.reward()).first().map_or(0.0, |noise| noise.deviation());
+        let less = usual.map_or(0.0, |usual| (noise * noise - usual * usual).max(0.0));
+        then.hypot((scatter * scatter - less).max(0.0).sqrt())
     }
+}
+
+/// By how much a row is usually off what the others let expect: the deviation that half of them would have.
+fn usual(rows: &[LeftOutRow]) -> f64 {
+    let mut sizes: Vec<f64> = rows.iter().map(|row| (row.value - row.mean).abs()).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes[sizes.len() / 2] / MEDIAN
 }

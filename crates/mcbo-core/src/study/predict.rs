@@ -1,9 +1,11 @@
 //! What the model expects of any intervention.
 
+use rayon::prelude::*;
+
 use super::{Study, StudyError};
 use crate::Intervention;
 use crate::data::check_ranges;
-use crate::network::{Keeping, Outlook};
+use crate::network::{FEW, Forecast, Keeping, Outlook, Told};
 use crate::strategy::{Recommendation, Warning, not_given};
 
 /// What is to be expected of an intervention, on average and in a single trial.
@@ -49,19 +51,64 @@ impl Study {
         recommendation: &Recommendation,
         intervention: &Intervention,
     ) -> Result<Prediction, StudyError> {
-        // What was done may lie outside the ranges of today.
-        if !self.data.observations().iter().any(|trial| trial.intervention == *intervention) {
-            check_ranges(&self.problem, intervention)?;
+        let (problem, network) = (&self.problem, &recommendation.network);
+        let (nodes, undefined) =
+            self.outlooks(recommendation, std::slice::from_ref(intervention))?.pop().unwrap_or_default();
+        let limits = network.keeping(problem, intervention);
+        let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model);
+        let warnings = warnings.chain(not_given(problem, &recommendation.given)).collect();
+        Ok(Prediction { nodes, limits, warnings })
+    }
+
+    /// What [`Self::predict`] says of every node, of many interventions at once.
+    ///
+    /// Of up to 16 interventions it is the same to the bit. More are predicted by 64 outcomes each instead of 2048, all under the same
+    /// luck, so that they can be compared with one another:
+    ///
+    /// - expected values are off by about a fiftieth of the deviation of what is not known of them, where mechanisms bend no more
+    ///   than parabolas not at all;
+    /// - their bounds are those of a normal distribution, off by up to a third of that deviation;
+    /// - the ends of single outcomes are off by about a twentieth of the deviation of an outcome, a fifth at most.
+    ///
+    /// # Errors
+    /// If one of them cannot be done, or nothing was measured yet.
+    pub fn predict_many(
+        &self,
+        recommendation: &Recommendation,
+        interventions: &[Intervention],
+    ) -> Result<Vec<Vec<Outlook>>, StudyError> {
+        let told = self.outlooks(recommendation, interventions)?;
+        Ok(told.into_iter().map(|(outlooks, _)| outlooks).collect())
+    }
+
+    fn outlooks(
+        &self,
+        recommendation: &Recommendation,
+        interventions: &[Intervention],
+    ) -> Result<Vec<Told>, StudyError> {
+        for intervention in interventions {
+            let was_done =
+                || self.data.observations().iter().any(|trial| trial.intervention == *intervention);
+            // What was done may lie outside the ranges of today.
+            if let Err(outside) = check_ranges(&self.problem, intervention)
+                && !was_done()
+            {
+                return Err(outside.into());
+            }
         }
         if self.data.is_empty() {
             return Err(StudyError::NoData);
         }
         let (problem, network) = (&self.problem, &recommendation.network);
-        let expected = recommendation.expects(problem, intervention);
-        let (nodes, undefined) = network.outlook(problem, intervention, &expected);
-        let limits = network.keeping(problem, intervention);
-        let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model);
-        let warnings = warnings.chain(not_given(problem, &recommendation.given)).collect();
-        Ok(Prediction { nodes, limits, warnings })
+        let few = interventions.len() <= FEW;
+        let expected: Vec<Vec<Forecast>> = interventions
+            .par_iter()
+            .map(|intervention| match few || *intervention == recommendation.intervention {
+                true => recommendation.expects(problem, intervention),
+                false => Vec::new(),
+            })
+            .collect();
+        let pairs = interventions.iter().zip(&expected).map(|(doing, known)| (doing, known.as_slice()));
+        Ok(network.outlooks(problem, &pairs.collect::<Vec<_>>()))
     }
 }

@@ -22,6 +22,8 @@ const COMPONENTS: usize = 4;
 const INPUTS: usize = 12;
 /// The curve and its bands may stretch a panel by this share of the range of the values, or of the usual band, on either side.
 const STRETCH: f64 = 1.5;
+/// What the intervention is called that a picture is about unless it is another.
+const RECOMMENDED: &str = "recommended";
 const DATA: Style = Style::new("p-data", "#d55e00");
 
 /// The mechanism of one node, a panel per input with the other inputs held; of a node without inputs the values that were
@@ -37,10 +39,26 @@ pub fn mechanism_about(
     node: usize,
     about: &Intervention,
 ) -> Option<Picture> {
-    panels(study, network, node, Some(about))
+    panels(study, network, node, Some((about, RECOMMENDED)))
 }
 
-fn panels(study: &Study, network: &Network, node: usize, about: Option<&Intervention>) -> Option<Picture> {
+/// The same about an intervention that is another than the recommended one, such as that of `trial 7`, by which it is called.
+pub fn mechanism_at(
+    study: &Study,
+    network: &Network,
+    node: usize,
+    about: &Intervention,
+    called: &str,
+) -> Option<Picture> {
+    panels(study, network, node, Some((about, called)))
+}
+
+fn panels(
+    study: &Study,
+    network: &Network,
+    node: usize,
+    about: Option<(&Intervention, &str)>,
+) -> Option<Picture> {
     let problem = study.problem();
     let kind = network.kind(node);
     if kind == MechanismKind::Absent {
@@ -50,7 +68,8 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
         return Some(context::context(study, network, node));
     }
     let mut slices = Slices::new(study, node);
-    if let Some(about) = about {
+    let called = about.map(|(_, called)| called);
+    if let Some((about, _)) = about {
         slices.hold(problem, network, node, about);
     }
     let (names, labels) = (input_names(problem, node), inputs(problem, node));
@@ -125,7 +144,7 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
     let sheet = Sheet {
         name: format!("mechanism-{name}"),
         title: titled(study.name(), &format!("{what} {}", shorten(name))),
-        keys: keys(kind, about.is_some())
+        keys: keys(kind, called)
             .into_iter()
             .chain(limit.map(|_| Key::new(Swatch::Line, LIMIT, "limit")))
             .collect(),
@@ -135,14 +154,7 @@ fn panels(study: &Study, network: &Network, node: usize, about: Option<&Interven
             4.0 + (components * lines) as f64 * (INNER[1] + BELOW),
         ],
         caption: form(study, network, node)
-            + &caption(
-                &slices,
-                &names,
-                shown.len(),
-                kind,
-                problem.nodes()[node].hard.is_some(),
-                about.is_some(),
-            ),
+            + &caption(&slices, &names, shown.len(), kind, problem.nodes()[node].hard.is_some(), called),
     };
     Some(sheet.picture())
 }
@@ -221,8 +233,8 @@ fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, named: &[String], output
     canvas.frame(left, top, width, height);
 }
 
-fn keys(kind: MechanismKind, about: bool) -> Vec<Key> {
-    let here = about.then(|| Key::new(Swatch::Line, ADVICE, "recommended"));
+fn keys(kind: MechanismKind, about: Option<&str>) -> Vec<Key> {
+    let here = about.map(|called| Key::new(Swatch::Line, ADVICE, called));
     if kind == MechanismKind::Formula {
         let keys = [Key::new(Swatch::Line, MODEL, "formula"), Key::new(Swatch::Point, DATA, "measured")];
         return keys.into_iter().chain(here).collect();
@@ -256,7 +268,7 @@ fn caption(
     shown: usize,
     kind: MechanismKind,
     settable: bool,
-    about: bool,
+    about: Option<&str>,
 ) -> String {
     let mut text = String::new();
     if names.len() > 1 {
@@ -272,10 +284,10 @@ fn caption(
             if slices.names.iter().all(Vec::is_empty) { "" } else { ", choices at the commonest," };
         text.push_str(&format!(
             "Each panel moves one input and holds the others {}: {}. Points are trials with their own values of all inputs; the fainter, the further these are from the held ones. ",
-            if about {
-                "where the recommended intervention is expected to put them".to_owned()
-            } else {
-                format!("at their medians{commonest} in the data")
+            match about {
+                Some(RECOMMENDED) => "where the recommended intervention is expected to put them".to_owned(),
+                Some(called) => format!("where {called} is expected to put them"),
+                None => format!("at their medians{commonest} in the data"),
             },
             held.join(", ")
         ));

@@ -264,7 +264,7 @@ fn draw_ramp(canvas: &mut Canvas, column: &Column, shades: &Shades, x: f64) {
 fn caption(lines: usize, left_out: usize, hidden: usize, shades: &Shades, notch: bool) -> String {
     let mut text = String::from("Plain names: what was decided; bold names: what was measured. ");
     if lines > 0 {
-        text.push_str("A line is a trial with its reward measured, the darker the better its reward, which is the last axis; up is better there. ");
+        text.push_str("A line is a trial with its reward measured. The more it stands out, the better is its reward, the last axis; up is better there. ");
     }
     if shades.cut {
         text.push_str("All rewards worse than the lower number have the palest colour. ");

@@ -151,6 +151,11 @@ class Insight(ABC):
         count: one from :meth:`trials_dataframe` will do. NaN in them means not set; actions must have values, unless
         ``missing="neutral"`` says what is meant. ``given`` is what is known of the contexts.
 
+        Up to 16 interventions are predicted by 2048 outcomes each: the ends of ``outcome`` are then off by about a
+        hundredth of the deviation of an outcome. Of more there are 64 each, all under the same luck: hundreds take
+        milliseconds, expected values are off by about a fiftieth of the deviation of what is not known of them, their
+        bounds are those of a normal distribution, and the ends of ``outcome`` are off by about a twentieth.
+
         >>> import mcbo
         >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
         >>> study = mcbo.create_study(problem)
@@ -188,11 +193,12 @@ class Insight(ABC):
         told = {"expected": expected, "teaches": FrozenDict(raw["teaches"]), "differs": Vector(raw["differs"])}
         return Why(**{**raw, **told})
 
-    def effects(self) -> Effects:
+    def effects(self, *, given: Given | None = None) -> Effects:
         """What matters to the reward.
 
         What every action and every arrow does to it about the recommended intervention, and which nodes are to blame
-        for what is not known of it. The model is the one behind :meth:`best`.
+        for what is not known of it. The model is the one behind :meth:`best`; ``given`` is what is known of the
+        contexts.
 
         >>> import mcbo
         >>> nodes = {"y": {"actions": ["a", "b"]}}
@@ -203,7 +209,7 @@ class Insight(ABC):
         >>> list(study.effects().actions)
         ['a', 'b']
         """
-        actions, arrows, unknown = self.model._raw.effects()
+        actions, arrows, unknown = self._model(given)._raw.effects()
         return Effects(
             actions=FrozenDict({name: Effect(*numbers) for name, numbers in actions}),
             arrows=FrozenDict({(start, end): Effect(*numbers) for start, end, numbers in arrows}),

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from mcbo._study import Study
 
-#: Draws that forecasts are made of: their means are then off by chance by about a hundredth of the width of their
-#: bounds.
+#: Draws that the bounds of one forecast, or of few, are made of.
 DRAWS = 1024
+#: More interventions than this are many.
+FEW = 16
 
 
 @dataclass(frozen=True)
@@ -117,27 +118,27 @@ class Model:
         self,
         intervention: InterventionLike = None,
         *,
-        n: int = DRAWS,
+        n: int | None = None,
         seed: int = 0,
         output: Literal["dict"] = "dict",
     ) -> dict[str, NodeForecast]: ...
     @overload
     def forecast(
-        self, intervention: Interventions, *, n: int = DRAWS, seed: int = 0, output: Literal["dict"] = "dict"
+        self, intervention: Interventions, *, n: int | None = None, seed: int = 0, output: Literal["dict"] = "dict"
     ) -> list[dict[str, NodeForecast]]: ...
     @overload
     def forecast(
-        self, intervention: Interventions, *, n: int = DRAWS, seed: int = 0, output: Literal["array"]
+        self, intervention: Interventions, *, n: int | None = None, seed: int = 0, output: Literal["array"]
     ) -> dict[str, NDArray[np.float64]]: ...
     @overload
     def forecast(
-        self, intervention: Interventions, *, n: int = DRAWS, seed: int = 0, output: Literal["frame"]
+        self, intervention: Interventions, *, n: int | None = None, seed: int = 0, output: Literal["frame"]
     ) -> pd.DataFrame: ...
     def forecast(
         self,
         intervention: InterventionLike | Interventions = None,
         *,
-        n: int = DRAWS,
+        n: int | None = None,
         seed: int = 0,
         output: Literal["dict", "array", "frame"] = "dict",
     ) -> dict[str, NodeForecast] | list[dict[str, NodeForecast]] | dict[str, NDArray[np.float64]] | pd.DataFrame:
@@ -148,9 +149,10 @@ class Model:
         (of a vector node one such row per component), or with ``output="frame"`` a data frame with the columns
         ``node``, ``node.lower`` and ``node.upper``.
 
-        It is made of ``n`` draws of the mechanisms: another ``seed`` moves the mean by about a hundredth of the width
-        of the bounds, and sixteen times as many draws by a quarter of that. ``study.predict`` says what ``study.best``
-        says.
+        Bounds are made of ``n`` draws of the mechanisms, 1024 unless said otherwise: another ``seed`` moves them by about a
+        hundredth of their width. Of more than 16 interventions, without ``n``, they are those of normal distributions, and
+        hundreds take milliseconds: :meth:`Study.predict` says how exact that is. ``study.predict`` says what
+        ``study.best`` says.
 
         >>> import mcbo
         >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")
@@ -161,9 +163,9 @@ class Model:
         """
         many = interventions(intervention, self._problem._raw)
         one = [cast(InterventionLike, intervention)] if many is None else many
-        found = [
-            node_forecasts(raw) for raw in self._raw.forecasts([self._problem._parts(each) for each in one], n, seed)
-        ]
+        draws = DRAWS if n is None and len(one) <= FEW else n
+        parts = [self._problem._parts(each) for each in one]
+        found = [node_forecasts(raw) for raw in self._raw.forecasts(parts, draws, seed)]
         if output == "dict":
             return found[0] if many is None else found
         if output not in ("array", "frame"):

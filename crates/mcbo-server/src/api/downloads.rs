@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
-use mcbo_core::{Given, Intervention};
+use mcbo_core::Given;
 use mcbo_plot::Picture;
 use mcbo_report::export::{self, Reader};
 use mcbo_report::page::{self, Looks, Modelled};
@@ -156,29 +156,20 @@ fn draw(
         }
         _ => {
             let node = node()?;
-            let about = about(snapshot, recommendation.map(|advice| &advice.intervention), query)?
-                .ok_or_else(nothing)?;
-            network
-                .and_then(|network| mcbo_plot::mechanism_about(study, network, node, &about))
-                .ok_or_else(nothing)
-        }
-    }
-}
-
-/// What a mechanism is held at: a trial, or what is recommended.
-fn about(
-    snapshot: &Snapshot,
-    advised: Option<&Intervention>,
-    query: &Query,
-) -> Result<Option<Intervention>, Failure> {
-    match query.number("at", 0)? {
-        0 => Ok(advised.cloned()),
-        number => {
-            let trial = snapshot.trials.get(number - 1);
-            let trial = trial.ok_or_else(|| {
-                Failure::missing(&format!("there is no trial {number}; hint: the table lists all"))
-            })?;
-            Ok(Some(trial.trial.intervention().clone()))
+            let network = network.ok_or_else(nothing)?;
+            let drawn = match query.number("at", 0)? {
+                0 => recommendation.and_then(|advice| {
+                    mcbo_plot::mechanism_about(study, network, node, &advice.intervention)
+                }),
+                number => {
+                    let trial = snapshot.trials.get(number - 1).ok_or_else(|| {
+                        Failure::missing(&format!("there is no trial {number}; hint: the table lists all"))
+                    })?;
+                    let (about, called) = (trial.trial.intervention(), format!("trial {number}"));
+                    mcbo_plot::mechanism_at(study, network, node, about, &called)
+                }
+            };
+            drawn.ok_or_else(nothing)
         }
     }
 }

@@ -139,7 +139,8 @@ pub fn tagged(snapshot: &Snapshot, value: &Value) -> Response {
 fn overview(snapshot: &Snapshot, read_only: bool) -> Value {
     let Snapshot { event, status, study, trials, .. } = snapshot;
     let problem = snapshot.problem();
-    let view = standing::View { standing: status, study, trials, advice: None, odd: &[] };
+    let nothing = mcbo_report::Suspected::default();
+    let view = standing::View { standing: status, study, trials, advice: None, suspected: &nothing };
     let mut value = view.json();
     let levers = describe::levers(problem);
     let next =

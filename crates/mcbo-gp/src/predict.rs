@@ -53,8 +53,9 @@ impl Scratch {
     }
 
     fn reserve(&mut self, leaves: usize, rows: usize) {
-        // A process without rows and without inputs needs columns too, if empty ones.
-        if self.covariance.ncols() == TILE && leaves <= self.room.0 && rows <= self.room.1 {
+        // A constant before any row has neither leaves nor rows, and columns all the same.
+        let rows = rows.max(1);
+        if leaves <= self.room.0 && rows <= self.room.1 {
             return;
         }
         let leaves = leaves.max(self.room.0);
@@ -320,5 +321,23 @@ simd::vectorized! {
                 });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GpSpec, Kernel, Noise, Rows};
+
+    /// With neither leaves nor rows the prior is all there is, in fresh memory too.
+    #[test]
+    fn a_constant_before_any_row() {
+        let mut spec = GpSpec::new(0, Noise::Fixed(0.1));
+        spec.kernel = Kernel::constant();
+        let gp = Gp::condition(&spec, &vec![0.0; spec.parameters()], Rows::new(0)).expect("a process");
+        let mut at = Prediction::default();
+        gp.predict(&[], 70, true, &mut Scratch::default(), &mut at);
+        assert_eq!((at.mean.len(), at.mean[69]), (70, gp.prior_mean()));
+        assert!(at.variance.iter().all(|variance| *variance == at.variance[0] && *variance >= 0.0));
     }
 }

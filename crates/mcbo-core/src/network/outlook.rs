@@ -35,7 +35,7 @@ const OF_MANY: usize = 64;
 pub(crate) const FEW: usize = 16;
 
 /// What remains unsaid by the rows that processes are condensed to, as a share of the variance of the noise.
-const REMAINDER: f64 = 1e-4;
+const REMAINDER: f64 = 1e-5;
 /// Interventions that go through the network together: enough for matrix products, few enough for the cache.
 const BLOCK: usize = 16;
 

@@ -142,6 +142,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::network::Forecast;
     use crate::network::ModelSettings;
     use crate::quasi::normal_quantile;
     use crate::{Components, Intervention, ModelMemory, Noise, Observation};
@@ -312,9 +313,19 @@ mod tests {
         let scaled = rows[0].iter().map(|row| ((row.value - row.mean) / row.deviation).powi(2));
         let square = scaled.sum::<f64>() / rows[0].len() as f64;
         assert!((square - 1.0).abs() < 0.25, "{square}");
-        let at = Intervention { targets: Vec::new(), actions: vec![0.5] };
-        let reward = &network.forecast(&problem, &at, 1)[1];
-        // E[y] = E[x]² + Var x = sin(1.5)² + 0.04/12.
-        assert!((reward.mean - 0.9983).abs() < 0.01, "{reward:?}");
+        // E[x] = sin 3a and E[y] = E[x]² + Var x are known to a hundredth, and as well as the bounds say.
+        let mut squares = [0.0; 2];
+        for place in 1..10 {
+            let a = place as f64 / 10.0;
+            let forecasts =
+                network.forecast(&problem, &Intervention { targets: Vec::new(), actions: vec![a] }, 1);
+            let x = (3.0 * a).sin();
+            for (node, truth) in [x, x * x + 0.04 / 12.0].into_iter().enumerate() {
+                let Forecast { mean, lower, upper, .. } = forecasts[node];
+                assert!((mean - truth).abs() < 0.02 && upper - lower < 0.04, "{a}: {mean} {truth}");
+                squares[node] += ((mean - truth) * 2.0 * 1.645 / (upper - lower)).powi(2) / 9.0;
+            }
+        }
+        assert!(squares.iter().all(|square| *square < 3.0), "{squares:?}");
     }
 }

@@ -149,10 +149,10 @@ class Model:
         (of a vector node one such row per component), or with ``output="frame"`` a data frame with the columns
         ``node``, ``node.lower`` and ``node.upper``.
 
-        Bounds are made of ``n`` draws of the mechanisms, 1024 unless said otherwise: another ``seed`` moves them by about a
-        hundredth of their width. Of more than 16 interventions, without ``n``, they are those of normal distributions, and
-        hundreds take milliseconds: :meth:`Study.predict` says how exact that is. ``study.predict`` says what
-        ``study.best`` says.
+        Bounds are made of ``n`` draws of the mechanisms, 1024 unless said otherwise: another ``seed`` moves them by
+        about a hundredth of their width. Of more than 16 interventions, without ``n``, they are those of normal
+        distributions, and hundreds take milliseconds: :meth:`Study.predict` says how exact that is.
+        ``study.predict`` says what ``study.best`` says.
 
         >>> import mcbo
         >>> problem = mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": (0, 1)}, maximize="y")

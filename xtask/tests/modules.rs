@@ -163,3 +163,38 @@ fn faults_are_seen() {
     assert_eq!(found("graph", "fn f() { assert!(crate::data::x()); }"), ["data"]);
     assert_eq!(found("unheard", "use crate::data::Data;"), ["data"]);
 }
+
+/// The names of the modules of a folder: its files and folders with this ending, but for what every crate and every test has.
+fn modules(folder: &Path, ending: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let name = |path: PathBuf| Some(path.file_name()?.to_str()?.strip_suffix(ending)?.to_owned());
+    let names = entries.filter_map(|entry| name(entry.expect("folders can be read").path()));
+    let everywhere = ["lib", "main", "tests", "__init__", "__main__"];
+    names.filter(|name| !everywhere.contains(&name.as_str())).collect()
+}
+
+/// A stranger finds every module of the top level in `ARCHITECTURE.md`, in the section of its crate.
+#[test]
+fn every_module_has_its_place_in_the_architecture() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace");
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(root.join("crates")).expect("crates") {
+        let folder = entry.expect("folders can be read").path();
+        let name = folder.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let heading = format!("## The rooms of `{name}`\n");
+        let section = text.split(&heading).nth(1).unwrap_or_else(|| panic!("{name} has no section"));
+        let section = section.split("\n## ").next().unwrap_or(section);
+        let mut all = modules(&folder.join("src"), ".rs");
+        let python = folder.join("python/mcbo");
+        if python.is_dir() {
+            all.extend(modules(&python, ".py"));
+        }
+        let is_named =
+            |module: &String| ["`", "/"].iter().any(|before| section.contains(&format!("{before}{module}`")));
+        all.retain(|module| !is_named(module));
+        missing.extend(all.into_iter().map(|module| format!("{name}: {module}")));
+    }
+    missing.sort();
+    assert!(missing.is_empty(), "not in ARCHITECTURE.md: {missing:?}");
+}

@@ -35,14 +35,7 @@ fn one(name: &str, seed: u64, rounds: usize) {
             data.push(problem, observation.clone()).expect("it was taken before");
         }
         let memory = Memory::default();
-        let context = Context {
-            problem,
-            data: &data,
-            pending: &[],
-            failed: &[],
-            memory: &memory,
-            given: mcbo_core::Given::NONE,
-        };
+        let context = Context::new(problem, &data, &memory);
         let advise = |criterion: Criterion| {
             let start = std::time::Instant::now();
             let advice =

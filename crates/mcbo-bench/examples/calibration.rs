@@ -108,14 +108,7 @@ fn measure(index: usize) -> Measured {
 
     let empty = Data::new();
     let memory = Memory::default();
-    let context = Context {
-        problem,
-        data: &empty,
-        pending: &[],
-        failed: &[],
-        memory: &memory,
-        given: mcbo_core::Given::NONE,
-    };
+    let context = Context::new(problem, &empty, &memory);
     let (mut truths, mut widths, mut covered) = (Vec::new(), Vec::new(), 0);
     for place in 0..PLACES {
         let doing = Random.suggest(&context, &mut rng).expect("chance never fails").suggestion.intervention;
@@ -152,8 +145,7 @@ fn told(problem: &Problem, rows: impl IntoIterator<Item = Observation>) -> Data 
 
 fn recommend(problem: &Problem, data: &Data, seed: u64) -> Recommendation {
     let memory = Memory::default();
-    let context =
-        Context { problem, data, pending: &[], failed: &[], memory: &memory, given: mcbo_core::Given::NONE };
+    let context = Context::new(problem, data, &memory);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     Mcbo::default().recommend(&context, Criterion::Mean, &mut rng).expect("a fit")
 }

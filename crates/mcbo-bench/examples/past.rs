@@ -142,7 +142,6 @@ fn again(mut study: Study, rows: &[Observation]) -> Study {
 fn recommended(study: &Study, strategy: &dyn Strategy, way: Way) -> Intervention {
     let memory = if way == Way::Anew { Memory::default() } else { study.memory().clone() };
     let (problem, data) = (study.problem(), study.data());
-    let context =
-        Context { problem, data, pending: &[], failed: &[], memory: &memory, given: mcbo_core::Given::NONE };
+    let context = Context::new(problem, data, &memory);
     strategy.recommended(&context, &mut ChaCha8Rng::seed_from_u64(study.seed())).expect("a fit")
 }

@@ -83,14 +83,7 @@ fn answer(request: Request) -> Result<Value, Box<dyn Error>> {
                 data.push(task.problem(), Observation { intervention, values })?;
             }
             let memory = Memory::default();
-            let context = Context {
-                problem: task.problem(),
-                data: &data,
-                pending: &[],
-                failed: &[],
-                memory: &memory,
-                given: mcbo_core::Given::NONE,
-            };
+            let context = Context::new(task.problem(), &data, &memory);
             let start = Instant::now();
             let suggestion = strategy.suggest(&context, &mut rng)?.suggestion;
             json!({ "seconds": start.elapsed().as_secs_f64(), "x": suggestion.intervention.actions })

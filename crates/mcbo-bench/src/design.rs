@@ -28,7 +28,7 @@ const SCATTERED: usize = 7;
 pub enum Design {
     /// The paper's. Function networks: `2A + 1` uniformly random actions. Hard interventions: 10 observations and 2 random
     /// interventions on every non-empty target set. Both kinds: `2A + 1` random actions without targets, and 2 random
-    /// interventions with random actions on every non-empty target set.
+    /// interventions with random actions on every non-empty target set. What is known before deciding counts as an action does.
     Protocol,
     /// So many random interventions, as [`Random`] makes them.
     Scattered {
@@ -83,7 +83,7 @@ fn leave_out(values: &mut [Option<f64>], missing: f64, rng: &mut ChaCha8Rng) {
 
 fn by_protocol(problem: &Problem, rng: &mut dyn Rng) -> Vec<Intervention> {
     let actions = problem.actions().len();
-    let without_targets = if actions == 0 { OBSERVATIONS } else { 2 * actions + 1 };
+    let without_targets = if actions == 0 { OBSERVATIONS } else { 2 * (actions + problem.context_dim()) + 1 };
     let sets = target_sets(problem, ENUMERATION_LIMIT).unwrap_or_default();
     let targeted = sets.iter().filter(|set| !set.is_empty()).flat_map(|set| [set.as_slice(); PER_SET]);
     std::iter::repeat_n([].as_slice(), without_targets)
@@ -124,14 +124,7 @@ pub(crate) fn allowed(problem: &Problem, intervention: Intervention) -> Interven
 /// A random choice with random values.
 fn anywhere(problem: &Problem, rng: &mut dyn Rng) -> Intervention {
     let (data, memory) = (Data::new(), Memory::default());
-    let context = Context {
-        problem,
-        data: &data,
-        pending: &[],
-        failed: &[],
-        memory: &memory,
-        given: mcbo_core::Given::NONE,
-    };
+    let context = Context::new(problem, &data, &memory);
     // Random strategies never fail.
     Random
         .suggest(&context, rng)

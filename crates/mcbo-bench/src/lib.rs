@@ -36,7 +36,7 @@ pub use error::BenchError;
 pub use fleet::{Entrant, Job, run_all};
 pub use knowing::Offer;
 pub use line::Line;
-pub use method::Method;
+pub use method::{CBO_NOISY, Method};
 pub use metrics::{Curve, Estimate, Metric, Results, Validated};
 pub use one_hot::OneHot;
 pub use protocol::{Feedback, Recommended, Round, RunResult, run, run_told};

@@ -28,8 +28,8 @@ pub struct Method {
     feedback: Feedback,
 }
 
-/// The name of `cbo` where it is told single outcomes.
-const CBO_NOISY: &str = "cbo-noisy";
+/// The name of `cbo` where it is told single outcomes, which it is everywhere but in a comparison.
+pub const CBO_NOISY: &str = "cbo-noisy";
 
 impl Method {
     /// A strategy with the settings of a preset, and with a fixed width if one is given. `cbo` is told `E[Y]` of its

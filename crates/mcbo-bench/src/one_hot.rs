@@ -109,7 +109,7 @@ impl Strategy for OneHot {
 
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let data = self.known(context);
-        let relaxed = Context { problem: &self.relaxed, data: &data, ..*context };
+        let relaxed = Context::new(&self.relaxed, &data, context.memory);
         let mut proposal = Mcbo::default().suggest(&relaxed, rng)?;
         proposal.suggestion.intervention = Self::round(context.problem, &proposal.suggestion.intervention);
         Ok(proposal)
@@ -117,7 +117,7 @@ impl Strategy for OneHot {
 
     fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
         let data = self.known(context);
-        let relaxed = Context { problem: &self.relaxed, data: &data, ..*context };
+        let relaxed = Context::new(&self.relaxed, &data, context.memory);
         Ok(Self::round(context.problem, &Mcbo::default().recommended(&relaxed, rng)?))
     }
 }

@@ -22,14 +22,7 @@ pub(crate) fn search(task: &Task, attempt: u64) -> Span {
     let mut rng = ChaCha8Rng::seed_from_u64(name_hash(task.name()));
     rng.set_stream(u64::MAX - attempt);
     let (data, memory) = (Data::new(), Memory::default());
-    let context = Context {
-        problem,
-        data: &data,
-        pending: &[],
-        failed: &[],
-        memory: &memory,
-        given: mcbo_core::Given::NONE,
-    };
+    let context = Context::new(problem, &data, &memory);
     let mut found: Vec<(f64, Intervention)> = Vec::new();
     for _ in 0..CANDIDATES.0 {
         // Random strategies never fail.

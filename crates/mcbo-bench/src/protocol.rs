@@ -197,8 +197,7 @@ pub fn run_told(
     for round in 1..=rounds {
         // The design is drawn in round 0: the same streams of later rounds draw contexts.
         let given = task.contexts(&mut generator(task, seed, Purpose::Design, round));
-        let context =
-            Context { problem, data: &data, pending: &[], failed: &[], memory: &memory, given: &given };
+        let context = Context::new(problem, &data, &memory).with_given(&given);
         let mut rng = generator(task, seed, Purpose::Strategy, round);
         let started = Instant::now();
         let proposal = strategy.suggest(&context, &mut rng).map_err(failed(round))?;
@@ -230,7 +229,7 @@ pub fn run_told(
     }
     let started = Instant::now();
     let recommend = |given: &Given| -> Result<(Intervention, f64), BenchError> {
-        let context = Context { problem, data: &data, pending: &[], failed: &[], memory: &memory, given };
+        let context = Context::new(problem, &data, &memory).with_given(given);
         let intervention = strategy
             .recommended(&context, &mut generator(task, seed, Purpose::Recommendation, 0))
             .map_err(failed(rounds))?;

@@ -73,14 +73,7 @@ fn function_networks_have_the_tabulated_optima() {
 fn interventions(task: &Task) -> Vec<Intervention> {
     let problem = task.problem();
     let (data, memory) = (Data::new(), Memory::default());
-    let context = Context {
-        problem,
-        data: &data,
-        pending: &[],
-        failed: &[],
-        memory: &memory,
-        given: mcbo_core::Given::NONE,
-    };
+    let context = Context::new(problem, &data, &memory);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut all = vec![optimum_of(task)];
     while all.len() < 6 {
@@ -150,14 +143,7 @@ fn random_interventions_have_the_tabulated_means() {
         let task = task(name);
         let problem = task.problem();
         let (data, memory) = (Data::new(), Memory::default());
-        let context = Context {
-            problem,
-            data: &data,
-            pending: &[],
-            failed: &[],
-            memory: &memory,
-            given: mcbo_core::Given::NONE,
-        };
+        let context = Context::new(problem, &data, &memory);
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         let mut reward = || {
             let suggestion = Random.suggest(&context, &mut rng).unwrap().suggestion;

@@ -234,7 +234,7 @@ pub struct Run {
     /// Stop the program of --exec after this many seconds and mark the trial as failed
     #[arg(long, value_name = "SECS", requires = "exec", value_parser = seconds)]
     pub timeout: Option<f64>,
-    /// Stop before that when no intervention can be better than the recommended one by more than this
+    /// Stop before that when no intervention can be better than the recommended one by more than this, as far as a search finds
     #[arg(long, value_name = "GAP", value_parser = positive)]
     pub until_gap: Option<f64>,
     /// Stop before a trial that would cost more than what is left of this; costs are in the problem file

@@ -110,14 +110,7 @@ fn measure(problem: &Problem, data: &Data, strategy: &Mcbo) -> Split {
         for observation in &data.observations()[..data.len() - ROUNDS + round] {
             known.push(problem, observation.clone()).expect("an observation");
         }
-        let context = Context {
-            problem,
-            data: &known,
-            pending: &[],
-            failed: &[],
-            memory: &memory,
-            given: mcbo_core::Given::NONE,
-        };
+        let context = Context::new(problem, &known, &memory);
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let begin = Instant::now();
         let (network, new) = context.fit(&strategy.model, &mut rng).expect("a fit");

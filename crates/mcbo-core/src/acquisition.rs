@@ -16,7 +16,7 @@ use crate::{Choice, DecisionSpace};
 pub(crate) use black_box::{BlackBoxReward, Score};
 pub(crate) use causal::CausalImprovement;
 pub use credible::CredibleReward;
-pub(crate) use improvement::NetworkImprovement;
+pub(crate) use improvement::{Best, NetworkImprovement};
 pub(crate) use limited::{Limited, Price, Toll};
 pub use optimistic::OptimisticReward;
 pub(crate) use per_cost::{ChoiceCost, PerCost};

@@ -166,4 +166,9 @@ impl Problem {
     pub fn contexts(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.nodes().len()).filter(|&node| self.nodes()[node].context)
     }
+
+    /// How many numbers are known before deciding.
+    pub fn context_dim(&self) -> usize {
+        self.contexts().map(|node| self.nodes()[node].dim).sum()
+    }
 }

@@ -49,7 +49,7 @@ impl Noise {
     pub fn cumulative(self, x: f64) -> f64 {
         match self {
             Self::None | Self::Learn => f64::from(u8::from(x >= 0.0)),
-            Self::Gaussian(deviation) => 0.5 * libm::erfc(-x / deviation * std::f64::consts::FRAC_1_SQRT_2),
+            Self::Gaussian(deviation) => mcbo_gp::normal_probability(x / deviation),
             Self::Uniform([low, high]) => ((x - low) / (high - low)).clamp(0.0, 1.0),
         }
     }

@@ -15,6 +15,11 @@ pub(crate) fn sobol(index: u32, dimension: u32, seed: u64) -> f64 {
     (f64::from(scrambled.reverse_bits()) + 0.5) / 4_294_967_296.0
 }
 
+/// The same of a normal number.
+pub(crate) fn normal_sobol(index: usize, dimension: usize, seed: u64) -> f64 {
+    normal_quantile(sobol(index as u32, dimension as u32, seed))
+}
+
 /// The quantile of the standard normal distribution (Wichura's AS 241), to 1e-15 relative.
 #[expect(clippy::excessive_precision, reason = "the published coefficients")]
 pub(crate) fn normal_quantile(p: f64) -> f64 {

@@ -389,11 +389,11 @@ impl Study {
     }
 }
 
-/// Trials of the initial design: twice the number of things that can be decided, and one; at least one for every
-/// choice of targets while those are few.
+/// Trials of the initial design: twice the number of things that can be decided or are known before deciding, and one; at least one
+/// for every choice of targets while those are few.
 pub fn default_initial(problem: &Problem) -> usize {
     let settable: usize = problem.settable().iter().map(|&node| problem.nodes()[node].dim).sum();
-    let decisions = problem.actions().len() + settable;
+    let decisions = problem.actions().len() + settable + problem.context_dim();
     let choices = problem.choices().map_or(0, <[_]>::len);
     (2 * decisions + 1).max(if choices <= 10 { choices } else { 0 })
 }

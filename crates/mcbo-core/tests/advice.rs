@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn context<'a>(problem: &'a Problem, data: &'a Data, memory: &'a Memory) -> Context<'a> {
-    Context { problem, data, pending: &[], failed: &[], memory, given: mcbo_core::Given::NONE }
+    Context::new(problem, data, memory)
 }
 
 fn rollout(network: &Network, plan: &Plan, points: &[f64], beta: f64, noise: &NoiseSamples) -> Vec<f64> {

@@ -132,8 +132,7 @@ fn observing_does_nothing() {
 fn suggestion(threads: usize, problem: &Problem, data: &Data, strategy: &dyn Strategy) -> Proposal {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     let memory = Memory::default();
-    let context =
-        Context { problem, data, pending: &[], failed: &[], memory: &memory, given: mcbo_core::Given::NONE };
+    let context = Context::new(problem, data, &memory);
     pool.install(|| strategy.suggest(&context, &mut ChaCha8Rng::seed_from_u64(3)).expect("a suggestion"))
 }
 
@@ -182,14 +181,7 @@ fn pending_trials_are_not_proposed_again() {
         for strategy in all() {
             let mut pending = Vec::new();
             for _ in 0..4 {
-                let context = Context {
-                    problem: &problem,
-                    data: &data,
-                    pending: &pending,
-                    failed: &[],
-                    memory: &memory,
-                    given: mcbo_core::Given::NONE,
-                };
+                let context = Context::new(&problem, &data, &memory).with_pending(&pending);
                 let next =
                     strategy.suggest(&context, &mut rng).expect("a suggestion").suggestion.intervention;
                 assert!(!context.is_taken(&next), "{}: {next:?} after {pending:?}", strategy.name());

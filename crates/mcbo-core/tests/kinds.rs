@@ -77,14 +77,7 @@ fn every_strategy_keeps_to_what_is_allowed() {
     for strategy in strategies {
         let study = run(&problem, strategy.clone(), 12);
         let memory = study.memory().clone();
-        let context = mcbo_core::Context {
-            problem: &problem,
-            data: study.data(),
-            pending: &[],
-            failed: &[],
-            memory: &memory,
-            given: &mcbo_core::Given::default(),
-        };
+        let context = mcbo_core::Context::new(&problem, study.data(), &memory);
         let advice = strategy.recommended(&context, &mut ChaCha8Rng::seed_from_u64(1)).expect("advice");
         check_intervention(&problem, &advice).expect("it is allowed");
     }

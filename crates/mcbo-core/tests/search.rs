@@ -154,8 +154,7 @@ fn stochastic_ascent_and_the_network_reach_what_quasi_newton_reaches() {
 fn suggestion(threads: usize, problem: &Problem, data: &Data, strategy: &Mcbo) -> Proposal {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     let memory = Memory::default();
-    let context =
-        Context { problem, data, pending: &[], failed: &[], memory: &memory, given: mcbo_core::Given::NONE };
+    let context = Context::new(problem, data, &memory);
     pool.install(|| strategy.suggest(&context, &mut ChaCha8Rng::seed_from_u64(3)).expect("a suggestion"))
 }
 
@@ -259,14 +258,7 @@ fn too_many_supports_to_enumerate_still_give_a_suggestion() {
     assert!(enumerate(&problem, 300).is_none());
     let data = additive_data(&problem, 60);
     let memory = Memory::default();
-    let context = Context {
-        problem: &problem,
-        data: &data,
-        pending: &[],
-        failed: &[],
-        memory: &memory,
-        given: mcbo_core::Given::NONE,
-    };
+    let context = Context::new(&problem, &data, &memory);
     let suggestion =
         Mcbo::paper().suggest(&context, &mut ChaCha8Rng::seed_from_u64(1)).expect("a suggestion");
     let used = suggestion.suggestion.intervention.actions.iter().filter(|a| **a != 0.0).count();

@@ -22,7 +22,7 @@ mod trial;
 #[pyo3::pymodule]
 mod _mcbo {
     use pyo3::prelude::*;
-    use pyo3::types::PyBytes;
+    use pyo3::types::{PyBytes, PyTuple};
 
     use crate::errors::data_error;
 
@@ -68,4 +68,11 @@ mod _mcbo {
     /// The version of the package.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// The strategies by name.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let names = mcbo_core::StrategyName::ALL.map(|name| name.as_str());
+        module.add("STRATEGIES", PyTuple::new(module.py(), names)?)
+    }
 }

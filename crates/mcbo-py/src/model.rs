@@ -69,14 +69,9 @@ impl Fit {
     /// The model that MCBO would go by: fitted to the data, trials under way taken to come out as predicted.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
         let network = together(py, || {
-            let context = Context {
-                problem: &self.problem,
-                data: &self.data,
-                pending: &self.pending,
-                failed: &[],
-                memory: &self.memory,
-                given: &self.given,
-            };
+            let context = Context::new(&self.problem, &self.data, &self.memory)
+                .with_pending(&self.pending)
+                .with_given(&self.given);
             let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
             let fitted = context.fit(&Mcbo::default().model, &mut rng);
             Ok(fitted.map_err(mcbo_core::StudyError::from)?.0)

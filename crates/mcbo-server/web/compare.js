@@ -18,7 +18,7 @@ async function side(name) {
         ["Best measured", status.best ? `${node.join(" ")} = ${number(sign * status.best.reward)} in trial ${status.best.trial}` : "–"],
         ["Recommended", best ? best.words.doing : "–"],
         ["Expected of it", reward ? `${number(sign * reward.mean)} (${[sign * reward.lower, sign * reward.upper].sort((a, b) => a - b).map((value) => number(value)).join(" to ")})` : "–"],
-        ["Left to gain", best ? (best.certificate.gap === null ? "nobody knows" : `at most ${number(best.certificate.gap, 3)}`) : "–"]];
+        ["Left to gain", best ? (best.certificate.gap === null ? "nobody knows" : `at most ${number(best.certificate.gap, 3)}, as far as a search finds`) : "–"]];
       root.querySelector(".waiting").remove();
       root.append(el("dl", { class: "facts" }, facts.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, text)])));
       for (const kind of ["history", "graph"]) {

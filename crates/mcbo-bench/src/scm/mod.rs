@@ -135,14 +135,7 @@ fn spread(problem: &Problem, rng: &mut ChaCha8Rng) -> f64 {
     let (count, samples) = SPREAD_BUDGET;
     let table = NoiseTable::default();
     let (data, memory) = (Data::new(), Memory::default());
-    let context = Context {
-        problem,
-        data: &data,
-        pending: &[],
-        failed: &[],
-        memory: &memory,
-        given: mcbo_core::Given::NONE,
-    };
+    let context = Context::new(problem, &data, &memory);
     let rewards: Vec<f64> = (0..count)
         .filter_map(|_| Random.suggest(&context, rng).ok())
         .map(|proposal| {

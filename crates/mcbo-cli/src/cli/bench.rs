@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use mcbo_bench::Shard;
+use mcbo_bench::{CBO_NOISY, Shard};
 use mcbo_core::{OptionsError, Preset, Rule, StrategyName};
 
 use super::{Width, aim, preset, threads, width};
@@ -223,7 +223,6 @@ pub struct Contender {
 }
 
 fn contender() -> impl TypedValueParser<Value = Contender> {
-    const CBO_NOISY: &str = "cbo-noisy";
     let mut values = Vec::new();
     for name in StrategyName::ALL {
         values.push(PossibleValue::new(name.as_str()).help(name.about()));

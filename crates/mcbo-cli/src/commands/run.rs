@@ -239,7 +239,7 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, console: &
         if let Ok(End::Close(gap)) = &end {
             let (gap, rounds) = (number::rough(*gap), study.trials().iter().filter(|t| is_round(t)).count());
             console.note(&format!(
-                "Stopped after {}: at most {gap} is left to gain.",
+                "Stopped after {}: at most {gap} is left to gain, as far as a search finds.",
                 describe::count(rounds, "round")
             ));
         }

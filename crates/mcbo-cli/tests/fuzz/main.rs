@@ -351,7 +351,7 @@ fn campaign(seconds: f64, seed: u64) {
         }
         let (fed, understood) = feed(&kind, seed, Duration::from_secs_f64(seconds));
         eprintln!("{:>15}: {fed} inputs, {understood} understood", kind.name);
-        assert!(fed > 10, "{}", kind.name);
+        assert!(fed > 0, "{}", kind.name);
     }
 }
 

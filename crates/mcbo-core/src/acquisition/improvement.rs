@@ -4,14 +4,38 @@ use crate::network::{Drawn, Draws, Plan, Workspace};
 
 use super::Acquisition;
 
-/// The average of `max(0, y - best)` over the draws.
+/// The average of `max(0, y - best)` over the draws, where `best` is one number or the reward of one intervention in each draw.
 ///
 /// Where no draw improves, that is 0 and flat. There the value is `max(y - best)` instead, the shortfall of the best
 /// draw: negative, continuous with the improvement, and with a slope that leads out of the plain.
 #[derive(Debug)]
 pub(crate) struct NetworkImprovement<'a> {
     pub draws: Draws<'a>,
-    pub best: f64,
+    pub best: Best,
+}
+
+/// What is to be improved on.
+#[derive(Debug, Clone)]
+pub(crate) enum Best {
+    /// The same in all draws.
+    Known(f64),
+    /// What an intervention gives in each of them: of itself it is no improvement, however little is known of it.
+    InDraws(Vec<f64>),
+}
+
+impl From<f64> for Best {
+    fn from(best: f64) -> Self {
+        Self::Known(best)
+    }
+}
+
+impl Best {
+    fn in_draw(&self, draw: usize) -> f64 {
+        match self {
+            Self::Known(best) => *best,
+            Self::InDraws(rewards) => rewards[draw],
+        }
+    }
 }
 
 impl Acquisition for NetworkImprovement<'_> {
@@ -46,17 +70,16 @@ impl Acquisition for NetworkImprovement<'_> {
         let mut weights = Vec::new();
         values.clear();
         for (point, rewards) in drawn.rewards.chunks_exact(count).enumerate() {
-            let (highest, reward) = rewards
-                .iter()
-                .enumerate()
-                .fold((0, f64::NEG_INFINITY), |best, (m, &y)| if y > best.1 { (m, y) } else { best });
-            if reward > self.best {
-                let improving = || rewards.iter().enumerate().filter(|(_, y)| **y > self.best);
-                values.push(improving().map(|(_, y)| y - self.best).sum::<f64>() / count as f64);
+            let gains = || rewards.iter().enumerate().map(|(draw, y)| (draw, y - self.best.in_draw(draw)));
+            let (highest, gain) =
+                gains().fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best });
+            if gain > 0.0 {
+                let improving = || gains().filter(|(_, gain)| *gain > 0.0);
+                values.push(improving().map(|(_, gain)| gain).sum::<f64>() / count as f64);
                 counting.extend(improving().map(|(draw, _)| (point, draw)));
                 weights.resize(counting.len(), 1.0 / count as f64);
             } else {
-                values.push(reward - self.best);
+                values.push(gain);
                 counting.push((point, highest));
                 weights.push(1.0);
             }
@@ -96,12 +119,22 @@ mod tests {
             for choice in problem.choices().expect("few choices") {
                 let improvement = |best: f64| NetworkImprovement {
                     draws: Draws::noiseless(&problem, &network, choice, 16, 3),
-                    best,
+                    best: best.into(),
                 };
                 let values = check_gradients(&improvement(-1e3), 2);
                 assert!(values.iter().all(|value| *value > 0.0));
                 let values = check_gradients(&improvement(1e3), 2);
                 assert!(values.iter().all(|value| *value < 0.0));
+                // Over what an intervention gives in the same draws: of itself it is none.
+                let draws = Draws::noiseless(&problem, &network, choice, 16, 3);
+                let known = vec![0.4; draws.plan().decisions()];
+                let (mut workspace, mut drawn, mut values) =
+                    (Workspace::default(), Drawn::default(), Vec::new());
+                draws.evaluate(&known, false, &mut workspace, &mut drawn);
+                let over = NetworkImprovement { draws, best: Best::InDraws(drawn.rewards) };
+                check_gradients(&over, 2);
+                over.evaluate(&known, &mut workspace, &mut values, &mut []);
+                assert_eq!(values, [0.0]);
             }
         }
     }
@@ -135,7 +168,12 @@ mod tests {
         let deviation = drawn.rewards[0] - mean;
         let best = mean + 0.5 * deviation;
         let draws = Draws::noiseless(&problem, &network, &choice, 4096, 3);
-        NetworkImprovement { draws, best }.evaluate(&[0.6], &mut workspace, &mut values, &mut []);
+        NetworkImprovement { draws, best: best.into() }.evaluate(
+            &[0.6],
+            &mut workspace,
+            &mut values,
+            &mut [],
+        );
         let exact = log_improvement(mean - best, deviation).value.exp();
         assert!((values[0] / exact - 1.0).abs() < 5e-3, "{} against {exact}", values[0]);
     }

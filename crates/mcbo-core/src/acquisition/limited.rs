@@ -2,10 +2,12 @@
 
 use std::f64::consts::TAU;
 
+use mcbo_gp::normal_probability;
+
 use crate::decision::Place;
 use crate::network::{Batch, Counting, Network, NoiseSamples, Plan, Workspace, luckiest};
 use crate::problem::{Limit, Side};
-use crate::quasi::{normal_quantile, sobol};
+use crate::quasi::normal_sobol;
 use crate::{Choice, Problem};
 
 use super::Acquisition;
@@ -65,13 +67,13 @@ struct Watched {
 
 /// One component of a limited node.
 struct Part {
-    origin: Origin,
+    source: Source,
     deviation: f64,
 }
 
-enum Origin {
+enum Source {
     Step { step: usize, component: usize },
-    Variable { variable: usize, range: [f64; 2] },
+    Decided { variable: usize },
 }
 
 impl<'a> Limited<'a> {
@@ -94,9 +96,7 @@ impl<'a> Toll<'a> {
         let share = if samples < FINE { 2 } else { 1 };
         let plan = Plan::for_limits(problem, network, choice);
         let mechanisms = plan.dim() - plan.decisions();
-        let normal = |draw: usize| {
-            (0..mechanisms).map(|k| normal_quantile(sobol(draw as u32, k as u32, seed))).collect()
-        };
+        let normal = |draw: usize| (0..mechanisms).map(|k| normal_sobol(draw, k, seed)).collect();
         let draws = if mechanisms == 0 { 1 } else { DRAWS / share };
         let watched = |node: usize| {
             let declared = &problem.nodes()[node];
@@ -106,13 +106,12 @@ impl<'a> Toll<'a> {
                 let variable = plan.space.position(Place::Target { node, component });
                 match (step, variable) {
                     (_, Some(variable)) => {
-                        let range = plan.space.variables()[variable].range;
-                        let deviation = SMALLEST * (range[1] - range[0]);
-                        Some(Part { origin: Origin::Variable { variable, range }, deviation })
+                        let deviation = SMALLEST * plan.space.variables()[variable].width();
+                        Some(Part { source: Source::Decided { variable }, deviation })
                     }
                     (Some(step), None) => {
                         let deviation = network.smoothed_noise(node, component, SMALLEST);
-                        Some(Part { origin: Origin::Step { step, component }, deviation })
+                        Some(Part { source: Source::Step { step, component }, deviation })
                     }
                     (None, None) => None,
                 }
@@ -141,8 +140,8 @@ impl<'a> Toll<'a> {
         let draws = self.shifts.len();
         match self.price.counting {
             Counting::Plausible => luckiest(draws, draws.div_ceil(2), of_draw),
-            // Of sixteen the unluckiest two: about what one in twenty falls short of.
-            Counting::Cautious => luckiest(draws, draws.div_ceil(8), |draw| -of_draw(draw)),
+            // The unluckiest of sixteen: about what one in forty falls short of.
+            Counting::Cautious => luckiest(draws, draws.div_ceil(16), |draw| -of_draw(draw)),
         }
     }
 
@@ -201,15 +200,16 @@ impl<'a> Toll<'a> {
                             Side::Below => -share * by_room,
                             Side::Above => share * by_room,
                         };
-                        match part.origin {
-                            Origin::Step { step, component } => {
+                        match part.source {
+                            Source::Step { step, component } => {
                                 let slopes = workspace.slopes(step, component);
                                 let per = slopes.len() / candidates;
                                 let first = place * draws * per;
                                 slopes[first + Self::column(column, *count, per)] += by_value;
                             }
-                            Origin::Variable { variable, range } => {
-                                gradients[place * stride + variable] += by_value * (range[1] - range[0]);
+                            Source::Decided { variable } => {
+                                let width = self.plan.space.variables()[variable].width();
+                                gradients[place * stride + variable] += by_value * width;
                             }
                         }
                     }
@@ -243,9 +243,9 @@ impl<'a> Toll<'a> {
         chances: &mut Chances,
     ) {
         let draws = self.shifts.len();
-        let columns = |part: &Part| match part.origin {
-            Origin::Step { step, component } => workspace.values(step, component).len() / candidates,
-            Origin::Variable { .. } => 1,
+        let columns = |part: &Part| match part.source {
+            Source::Step { step, component } => workspace.values(step, component).len() / candidates,
+            Source::Decided { .. } => 1,
         };
         let count = watched.parts.iter().map(columns).max().unwrap_or(1);
         let Chances { count: known, logs, by_parts } = chances;
@@ -255,8 +255,8 @@ impl<'a> Toll<'a> {
         for column in 0..draws * count {
             let mut log = 0.0;
             for part in &watched.parts {
-                let value = match part.origin {
-                    Origin::Step { step, component } => {
+                let value = match part.source {
+                    Source::Step { step, component } => {
                         let values = workspace.values(step, component);
                         let per = values.len() / candidates;
                         let noise = self.noise.of(&self.plan.steps[step], component);
@@ -264,8 +264,8 @@ impl<'a> Toll<'a> {
                         let noise = noise.map_or(0.0, |noise| noise[column % count]);
                         values[place * draws * per + Self::column(column, count, per)] - noise
                     }
-                    Origin::Variable { variable, range } => {
-                        range[0] + point[variable] * (range[1] - range[0])
+                    Source::Decided { variable } => {
+                        self.plan.space.variables()[variable].value(point[variable])
                     }
                 };
                 let (part_log, ratio) = log_normal(watched.limit.room(value) / part.deviation);
@@ -296,7 +296,7 @@ fn log_normal(z: f64) -> (f64, f64) {
         let ratio = tail_fraction(-z) - z;
         return (log_density - ratio.ln(), ratio);
     }
-    let cumulative = 0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2);
+    let cumulative = normal_probability(z);
     (cumulative.ln(), log_density.exp() / cumulative)
 }
 

@@ -178,7 +178,7 @@ mod tests {
             check_gradients(&PerCost { inner, costs, logarithmic: true }, 2);
             for best in [-2.0, 0.5, 4.0] {
                 let draws = Draws::noiseless(&problem, &network, choice, 8, 3);
-                let inner = Box::new(NetworkImprovement { draws, best });
+                let inner = Box::new(NetworkImprovement { draws, best: best.into() });
                 let costs = ChoiceCost::new(&problem, choice);
                 check_gradients(&PerCost { inner, costs, logarithmic: false }, 2);
             }

@@ -1,6 +1,6 @@
 //! Mechanisms drawn from their posteriors: the rewards that expectations, bounds and improvements are made of.
 
-use crate::quasi::{normal_quantile, sobol};
+use crate::quasi::normal_sobol;
 use crate::{Choice, Problem};
 
 use super::{Network, NoiseSamples, Plan, Rollout, Workspace};
@@ -52,9 +52,7 @@ impl<'a> Draws<'a> {
     ) -> Self {
         let mechanisms = plan.dim() - plan.decisions();
         let count = if mechanisms == 0 { 1 } else { count };
-        let normal = |draw: usize| {
-            (0..mechanisms).map(|k| normal_quantile(sobol(draw as u32, k as u32, seed))).collect()
-        };
+        let normal = |draw: usize| (0..mechanisms).map(|k| normal_sobol(draw, k, seed)).collect();
         let noise = noise(&plan);
         Self {
             rollout: Rollout { network, plan, noise, beta: 1.0 },

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Side;
-use crate::quasi::{normal_quantile, sobol};
+use crate::quasi::{normal_sobol, sobol};
 use crate::{Intervention, Noise, Problem};
 
 use super::Network;
@@ -26,7 +26,7 @@ pub(crate) enum Counting {
 }
 
 /// One system in so many may keep a limit less often than what can be relied on.
-const UNLUCKY: usize = 20;
+const UNLUCKY: usize = 40;
 
 /// How probable it is that an intervention keeps the limit of a node, in a single trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct Keeping {
     pub probability: f64,
     /// The probability in the luckier half of the systems that are plausible.
     pub plausible: f64,
-    /// The probability that all but the unluckiest of twenty plausible systems reach: what can be relied on.
+    /// The probability that all but the unluckiest of forty plausible systems reach: what can be relied on.
     #[serde(default)]
     pub cautious: f64,
     /// The probability that is wanted.
@@ -58,7 +58,7 @@ impl Keeping {
         self.plausible >= self.wanted
     }
 
-    /// Whether it can be relied on that the limit is kept often enough: it is in nineteen of twenty plausible systems.
+    /// Whether it can be relied on that the limit is kept often enough: it is in thirty-nine of forty plausible systems.
     pub fn is_sure(&self) -> bool {
         self.cautious >= self.wanted
     }
@@ -179,7 +179,7 @@ impl Network {
             }
             let components = self.predict(problem, node, &inputs, columns);
             for ((at, predicted), &noise) in slot.zip(components).zip(self.noise(node)) {
-                let luck = |draw: usize| normal_quantile(sobol(draw as u32, at as u32, DRAW_SEED));
+                let luck = |draw: usize| normal_sobol(draw, at, DRAW_SEED);
                 let multiples: Vec<f64> = (0..DRAWS).map(luck).collect();
                 let value = |outcome: usize| {
                     let (mean, deviation) = predicted[if columns == 1 { 0 } else { outcome }];
@@ -213,6 +213,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::quasi::normal_quantile;
     use crate::testing::settings;
     use crate::{Data, Limit, Observation};
 

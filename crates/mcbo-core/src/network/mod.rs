@@ -39,7 +39,7 @@ pub(crate) use functions::FunctionDraws;
 pub use keeping::Keeping;
 pub(crate) use keeping::{Counting, luckiest};
 pub use outlook::Outlook;
-pub(crate) use outlook::{FEW, Told};
+pub(crate) use outlook::{FEW, Outlooks};
 pub use plan::Plan;
 pub(crate) use reward_model::{RewardModel, SMALLEST_DEVIATION};
 pub(crate) use rollout::Rollout;

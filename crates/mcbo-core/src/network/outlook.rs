@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::quasi::{normal_quantile, sobol};
+use crate::quasi::{normal_quantile, normal_sobol};
 use crate::{Intervention, Noise, Problem};
 
 use super::mixture::{Mixture, NormalTable, parts};
@@ -26,7 +26,7 @@ pub struct Outlook {
 }
 
 /// What an intervention gives of every node that has a value, and the first whose formula has none.
-pub(crate) type Told = (Vec<Outlook>, Option<ModelWarning>);
+pub(crate) type Outlooks = (Vec<Outlook>, Option<ModelWarning>);
 
 /// Outcomes of each of a few interventions, and of each of many.
 const OF_FEW: usize = 2048;
@@ -46,7 +46,7 @@ fn normal_points(dimensions: usize, points: usize, seed: u64) -> Vec<Vec<f64>> {
     let half = points / 2;
     let mut all: Vec<Vec<f64>> = Vec::with_capacity(dimensions);
     for dimension in 0..dimensions {
-        let normal = |k: usize| normal_quantile(sobol(k as u32, dimension as u32, seed));
+        let normal = |k: usize| normal_sobol(k, dimension, seed);
         let mut own: Vec<f64> = (0..half).map(normal).collect();
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         // What little room is left for further dimensions would be the same for all of them.
@@ -158,7 +158,7 @@ impl Network {
         &self,
         problem: &Problem,
         interventions: &[(&Intervention, &[Forecast])],
-    ) -> Vec<Told> {
+    ) -> Vec<Outlooks> {
         self.outlooks_by(problem, interventions, if interventions.len() > FEW { OF_MANY } else { OF_FEW })
     }
 
@@ -177,7 +177,7 @@ impl Network {
         problem: &Problem,
         interventions: &[(&Intervention, &[Forecast])],
         outcomes: usize,
-    ) -> Vec<Told> {
+    ) -> Vec<Outlooks> {
         let (network, table) = (self.condensed(), NormalTable::new());
         let chance = chance(problem, self, outcomes, OUTCOME_SEED);
         // Interventions that set the same nodes go together.
@@ -213,7 +213,7 @@ impl Network {
         problem: &Problem,
         intervention: &Intervention,
         expected: &[Forecast],
-    ) -> Told {
+    ) -> Outlooks {
         let mut found = self.outlooks(problem, &[(intervention, expected)]);
         found.pop().unwrap_or_default()
     }
@@ -246,7 +246,7 @@ struct Block<'a> {
 
 impl Block<'_> {
     /// What the intervention at a place gives.
-    fn outlook(&self, (intervention, expected): (&Intervention, &[Forecast]), place: usize) -> Told {
+    fn outlook(&self, (intervention, expected): (&Intervention, &[Forecast]), place: usize) -> Outlooks {
         let (problem, network) = (self.problem, self.network);
         let (mut outlooks, mut undefined) = (Vec::new(), None);
         let mut mixture = Mixture::default();

@@ -57,15 +57,15 @@ impl Rolled {
     }
 
     /// The mechanism under an intervention of so many: means and deviations at every point, or at one where all are the same.
-    pub fn mechanism(&self, intervention: usize, of: usize) -> (&[f64], &[f64]) {
-        let per = self.mean.len() / of;
+    pub fn mechanism(&self, intervention: usize, count: usize) -> (&[f64], &[f64]) {
+        let per = self.mean.len() / count;
         let own = intervention * per..(intervention + 1) * per;
         (&self.mean[own.clone()], &self.deviation[own])
     }
 
     /// The value under an intervention of so many: of every point, or one where all are the same.
-    pub fn values(&self, intervention: usize, of: usize) -> &[f64] {
-        let per = self.value.len() / of;
+    pub fn values(&self, intervention: usize, count: usize) -> &[f64] {
+        let per = self.value.len() / count;
         &self.value[intervention * per..(intervention + 1) * per]
     }
 }

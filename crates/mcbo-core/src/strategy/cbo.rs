@@ -237,14 +237,7 @@ mod tests {
         let cbo = Cbo { max_observations: 20, ..Cbo::default() };
         let memory = Memory::default();
         let observes = |data: &Data, u: f64| {
-            let context = Context {
-                problem: &problem,
-                data,
-                pending: &[],
-                failed: &[],
-                memory: &memory,
-                given: crate::Given::NONE,
-            };
+            let context = Context::new(&problem, data, &memory);
             cbo.observes(&context, data, u)
         };
         let mut data = Data::new();

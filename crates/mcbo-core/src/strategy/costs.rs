@@ -71,22 +71,19 @@ pub(super) fn enough_for_cost(
     enough.into_iter().map(|(_, candidate)| candidate).chain(for_cost).collect()
 }
 
-/// Where the rewards of all trials count, puts what is believed best before what promises most for its cost, unless that gains more in
-/// the trials to come, as many as there have been, than it loses in this one.
-pub(super) fn earning(
+/// Where the rewards of all trials count, whether what promises most gains more in the trials to come, as many as there have been, than
+/// it loses in this one.
+pub(super) fn is_worth_it(
     context: &Context<'_>,
     network: &Network,
     best: f64,
-    believed: Vec<Candidate>,
-    found: &mut Vec<Candidate>,
+    found: &[Candidate],
     seed: u64,
-) {
-    let Some(first) = found.iter().find(|found| !context.is_taken(&found.intervention)) else { return };
+) -> bool {
+    let Some(first) = found.iter().find(|found| !context.is_taken(&found.intervention)) else { return true };
     let rewards = network.reward_draws(context.problem, &first.intervention, seed);
     let count = rewards.len() as f64;
     let loss = best - rewards.iter().sum::<f64>() / count;
     let gain = rewards.iter().map(|reward| (reward - best).max(0.0)).sum::<f64>() / count;
-    if context.data.len() as f64 * gain < loss {
-        found.splice(0..0, believed);
-    }
+    context.data.len() as f64 * gain >= loss
 }

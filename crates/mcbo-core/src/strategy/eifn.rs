@@ -65,7 +65,8 @@ impl Strategy for Eifn {
         let mut warm = warm_starts(context);
         // One more start per choice: where the means of the mechanisms give the highest reward.
         let of_means = |choice: &Choice, _: usize, _: u64| {
-            Box::new(NetworkImprovement { draws: Draws::mean(problem, &network, choice), best }) as Box<_>
+            Box::new(NetworkImprovement { draws: Draws::mean(problem, &network, choice), best: best.into() })
+                as Box<_>
         };
         let task = SearchTask { problem, factory: &of_means, warm: &warm, seed, on_phase: &|_| {} };
         let means = maximize(&task, &self.search);
@@ -73,7 +74,7 @@ impl Strategy for Eifn {
         let found = within(context, &network, Counting::Plausible, seed, |guard, near| {
             let of_draws = |choice: &Choice, samples: usize, _: u64| {
                 let draws = Draws::noiseless(problem, &network, choice, samples, seed);
-                let gain: Box<dyn Acquisition> = Box::new(NetworkImprovement { draws, best });
+                let gain: Box<dyn Acquisition> = Box::new(NetworkImprovement { draws, best: best.into() });
                 guard.over(choice, samples, per_cost(problem, choice, gain))
             };
             let warm: Vec<Intervention> = warm.iter().chain(near).cloned().collect();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::DecisionSpace;
 use crate::network::{Counting, FunctionDraws, Network, Plan};
-use crate::quasi::{normal_quantile, sobol};
+use crate::quasi::{normal_sobol, sobol};
 use crate::search::{Candidate, exchanges};
 use crate::{Choice, Intervention, Problem};
 
@@ -60,6 +60,37 @@ impl Excursions {
     /// Whether the last suggestion was one.
     pub(super) fn under_way(&self) -> bool {
         self.under_way
+    }
+
+    /// Whether it is time for one, given what is believed best: the time until the first, and the outcome of the last, are noted.
+    pub(super) fn is_due(&mut self, context: &Context<'_>, believed: Option<&Candidate>) -> bool {
+        let last = context.memory.last.as_ref();
+        let found = || {
+            last.zip(believed)
+                .is_some_and(|(last, best)| best.intervention.is_within(context.problem, last, CLOSE))
+        };
+        self.settle(context.data.len(), found);
+        context.data.len() >= self.next
+    }
+
+    /// One begins now, or none does.
+    pub(super) fn begin(&mut self, begins: bool, trials: usize) {
+        self.under_way = begins;
+        if begins {
+            self.next = trials + self.pause();
+        }
+    }
+
+    /// Notes the outcome of the last one, if it was one: whether the best that is known was found by it.
+    fn settle(&mut self, trials: usize, found: impl FnOnce() -> bool) {
+        if self.is_none() {
+            // First what there is to climb.
+            self.next = trials + self.pause();
+        }
+        if std::mem::take(&mut self.under_way) {
+            self.fruitless = if found() { 0 } else { self.fruitless + 1 };
+            self.next = trials + self.pause();
+        }
     }
 
     /// Trials until interventions are compared again: the longer nothing was found, the rarer one looks.
@@ -146,16 +177,8 @@ impl Mcbo {
         let of_tried: Vec<Vec<f64>> = tried.iter().map(|at| comparison.rewards(at)).collect();
         let best = largest(of_tried.iter().map(|rewards| mean(rewards)))?;
         let trials = context.data.len();
-        if excursions.is_none() {
-            // First what there is to climb.
-            excursions.next = trials + excursions.pause();
-        }
-        if std::mem::take(&mut excursions.under_way) {
-            let last = context.memory.last.as_ref();
-            let fruitful = last.is_some_and(|last| tried[best].is_within(problem, last, CLOSE));
-            excursions.fruitless = if fruitful { 0 } else { excursions.fruitless + 1 };
-            excursions.next = trials + excursions.pause();
-        }
+        let last = context.memory.last.as_ref();
+        excursions.settle(trials, || last.is_some_and(|last| tried[best].is_within(problem, last, CLOSE)));
         let best = &of_tried[best];
         comparison.trusted = NOT_HOPELESS;
         // A mechanism's luck can bring a bad intervention up to the best there is and no further: that costs, and gains nothing.
@@ -257,7 +280,7 @@ fn candidates(
             let center = plan.space.point(at);
             points.extend((0..NEAR).map(|i| {
                 let scale = WIDEST * CLOSER.powi(i as i32);
-                let offset = |k: usize| scale * normal_quantile(sobol(i, (which * dim + k) as u32, seed));
+                let offset = |k: usize| scale * normal_sobol(i as usize, which * dim + k, seed);
                 (0..dim).map(|k| (center[k] + offset(k)).clamp(0.0, 1.0)).collect()
             }));
             // Another choice where everything else is good is what decided values all over rarely are.
@@ -319,14 +342,7 @@ mod tests {
     fn instead(data: &Data, usual: f64, mut excursions: Excursions) -> (Option<f64>, Excursions) {
         let problem = problem();
         let memory = Memory { last: Some(at(usual)), ..Memory::default() };
-        let context = Context {
-            problem: &problem,
-            data,
-            pending: &[],
-            failed: &[],
-            memory: &memory,
-            given: crate::Given::NONE,
-        };
+        let context = Context::new(&problem, data, &memory);
         let mcbo = Mcbo::default();
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (network, _) = context.fit(&mcbo.model, &mut rng).expect("a fit");
@@ -382,14 +398,7 @@ mod tests {
         let problem = problem();
         let data = data(&problem, (0..10).map(|i| f64::from(i) / 9.0));
         let memory = Memory::default();
-        let context = Context {
-            problem: &problem,
-            data: &data,
-            pending: &[],
-            failed: &[],
-            memory: &memory,
-            given: crate::Given::NONE,
-        };
+        let context = Context::new(&problem, &data, &memory);
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let (network, _) = context.fit(&Mcbo::default().model, &mut rng).expect("a fit");
         let comparison = Comparison::new(&context, &network, 1, 1);

@@ -2,13 +2,14 @@
 
 use rand::{Rng, RngExt};
 
-use crate::acquisition::{Acquisition, NetworkImprovement, OptimisticReward, SharedOptimism};
-use crate::network::{Counting, Draws, ModelSettings, Network, NoiseSamples, Plan};
+use crate::acquisition::{Acquisition, Best, NetworkImprovement, OptimisticReward, SharedOptimism};
+use crate::network::{Counting, Drawn, Draws, ModelSettings, Network, NoiseSamples, Plan, Workspace};
 use crate::optimism::Optimism;
 use crate::search::{Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
 use crate::{Action, Aim, Choice, Intervention, Problem};
 
-use super::costs::{earning, enough_for_cost, per_cost};
+use super::costs::{enough_for_cost, is_worth_it, per_cost};
+use super::excursion::Excursions;
 use super::limits::{self, Guard, about, keeping_ones, within};
 use super::{
     Context, Criterion, Pick, Proposal, Strategy, SuggestError, Suggestion, Warning, best_observed,
@@ -124,7 +125,16 @@ impl Mcbo {
     ///
     /// Mechanisms are drawn, noise is averaged out, and the best so far is what would be recommended now, not the luckiest
     /// measurement: what counts in the end is the recommendation.
-    fn improve(&self, context: &Context<'_>, network: &Network, seed: u64) -> Vec<Candidate> {
+    ///
+    /// Where there are names, what may be tried is compared with the best in the same draws: trying that again and again is no
+    /// improvement. `excursions` is brought up to date.
+    fn improve(
+        &self,
+        context: &Context<'_>,
+        network: &Network,
+        excursions: &mut Excursions,
+        seed: u64,
+    ) -> Vec<Candidate> {
         let problem = context.problem;
         let means = self.search(context, network, Luck::Each(0.0), seed, &|_| {});
         let observed =
@@ -137,8 +147,11 @@ impl Mcbo {
         };
         let believed = means.first().map(|found| found.intervention.clone());
         let candidates = believed.into_iter().chain(observed);
-        let worths = candidates.map(|intervention| worth(&intervention));
-        let best = worths.filter(|worth| worth.is_finite()).reduce(f64::max).unwrap_or(0.0);
+        let known = candidates.map(|intervention| (worth(&intervention), intervention));
+        let known = known.filter(|(worth, _)| worth.is_finite());
+        let known = known.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let best = known.as_ref().map_or(0.0, |(worth, _)| *worth);
+        let has_names = problem.actions().iter().any(Action::is_choice);
         let settings = SearchSettings {
             screened: self.search.screened / 2,
             starts: self.search.starts / 2,
@@ -152,6 +165,19 @@ impl Mcbo {
                 let factory = |choice: &Choice, count: usize, seed: u64| {
                     let noise = |plan: &Plan| NoiseSamples::new(plan, IMPROVING_NOISE, seed);
                     let draws = Draws::new(problem, network, choice, count, seed, noise);
+                    let best = match &known {
+                        Some((_, known)) if has_names && choice.includes(problem, known) => {
+                            let mut drawn = Drawn::default();
+                            draws.evaluate(
+                                &draws.plan().space().point(known),
+                                false,
+                                &mut Workspace::default(),
+                                &mut drawn,
+                            );
+                            Best::InDraws(drawn.rewards)
+                        }
+                        _ => best.into(),
+                    };
                     let gain: Box<dyn Acquisition> = Box::new(NetworkImprovement { draws, best });
                     let gain = if for_cost { per_cost(problem, choice, gain) } else { gain };
                     guard.over(choice, count, gain)
@@ -165,8 +191,14 @@ impl Mcbo {
         if problem.has_costs() {
             found = enough_for_cost(context, network, best, search(false), found, seed);
         }
-        if problem.has_costs() && self.earns(problem) {
-            earning(context, network, best, means, &mut found, seed);
+        if self.earns(problem) {
+            // What is not worth it by the model is tried now and then all the same: of one name others tell little.
+            let due = has_names && excursions.is_due(context, means.first());
+            let is_worth_it = is_worth_it(context, network, best, &found, seed);
+            excursions.begin(due && !is_worth_it, context.data.len());
+            if !due && !is_worth_it {
+                found.splice(0..0, means);
+            }
         }
         found
     }
@@ -238,9 +270,9 @@ impl Strategy for Mcbo {
         let mut luck = self.luck(problem, &network);
         let mut found = match luck {
             Some(luck) => self.search(context, &network, luck, seed, &|_| {}),
-            None => self.improve(context, &network, seed),
+            None => self.improve(context, &network, &mut memory.excursions, seed),
         };
-        let mut excursion = false;
+        let mut excursion = luck.is_none() && memory.excursions.under_way();
         if let Some(Luck::Shared(beta)) = luck
             && let Some(mut other) = self.excursion(context, &network, &found, &mut memory.excursions, seed)
         {
@@ -316,14 +348,7 @@ mod tests {
     fn every_rule_suggests_and_says_its_width() {
         let (problem, data) = system(Noise::Gaussian(0.1));
         let memory = Memory::default();
-        let context = Context {
-            problem: &problem,
-            data: &data,
-            pending: &[],
-            failed: &[],
-            memory: &memory,
-            given: crate::Given::NONE,
-        };
+        let context = Context::new(&problem, &data, &memory);
         let suggest = |mcbo: Mcbo| {
             let proposal = mcbo.suggest(&context, &mut ChaCha8Rng::seed_from_u64(4)).expect("a suggestion");
             let suggestion = proposal.suggestion;

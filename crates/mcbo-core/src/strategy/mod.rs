@@ -47,6 +47,7 @@ pub struct Memory {
 
 /// Everything a strategy may look at.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Context<'a> {
     /// The problem.
     pub problem: &'a Problem,
@@ -61,6 +62,25 @@ pub struct Context<'a> {
     pub memory: &'a Memory,
     /// What is known of the contexts in the trial to choose.
     pub given: &'a Given,
+}
+
+impl<'a> Context<'a> {
+    /// What was measured and what is remembered; nothing is under way, nothing has failed and no context is known.
+    pub fn new(problem: &'a Problem, data: &'a Data, memory: &'a Memory) -> Self {
+        Self { problem, data, pending: &[], failed: &[], memory, given: Given::NONE }
+    }
+
+    /// The same with this known of the contexts.
+    #[must_use]
+    pub fn with_given(self, given: &'a Given) -> Self {
+        Self { given, ..self }
+    }
+
+    /// The same with these trials under way.
+    #[must_use]
+    pub fn with_pending(self, pending: &'a [Observation]) -> Self {
+        Self { pending, ..self }
+    }
 }
 
 impl Context<'_> {

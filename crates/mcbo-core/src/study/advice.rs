@@ -61,14 +61,7 @@ impl Study {
 
     /// What was measured, and nothing that is under way.
     pub(super) fn settled(&self) -> Context<'_> {
-        Context {
-            problem: &self.problem,
-            data: &self.data,
-            pending: &[],
-            failed: &[],
-            memory: &self.memory,
-            given: Given::NONE,
-        }
+        Context::new(&self.problem, &self.data, &self.memory)
     }
 
     /// The trial with the best measured reward, and that reward in the direction of improvement; of those in which no measurement

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{Study, StudyError};
 use crate::Intervention;
 use crate::data::check_ranges;
-use crate::network::{FEW, Forecast, Keeping, Outlook, Told};
+use crate::network::{FEW, Forecast, Keeping, Outlook, Outlooks};
 use crate::strategy::{Recommendation, Warning, not_given};
 
 /// What is to be expected of an intervention, on average and in a single trial.
@@ -85,7 +85,7 @@ impl Study {
         &self,
         recommendation: &Recommendation,
         interventions: &[Intervention],
-    ) -> Result<Vec<Told>, StudyError> {
+    ) -> Result<Vec<Outlooks>, StudyError> {
         for intervention in interventions {
             let was_done =
                 || self.data.observations().iter().any(|trial| trial.intervention == *intervention);

@@ -98,7 +98,7 @@ def best(shown: Best) -> str:
         bound = shown.certificate
         parts.append(
             _paragraph(
-                f"No intervention is better by more than {bound.gap:.4g}, if every mechanism lies within "
+                f"No intervention that a search looked at is better by more than {bound.gap:.4g}, if every mechanism lies within "
                 f"{bound.width:g} deviations of what is expected of it."
             )
         )
@@ -148,7 +148,7 @@ def _reward(shown: Best) -> str:
     if shown.trial is not None and shown.trial.reward is not None:
         marks.append(("best measured", shown.trial.reward, "#d55e00"))
     if shown.certificate is not None and isfinite(shown.certificate.upper):
-        marks.append(("no plausible model expects more of anything", shown.certificate.upper, "#767676"))
+        marks.append(("the most that a plausible model expects of anything", shown.certificate.upper, "#767676"))
     places = [lower, upper, *(place for _, place, _ in marks)]
     low, span = min(places), (max(places) - min(places)) or 1.0
 

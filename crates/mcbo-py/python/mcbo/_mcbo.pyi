@@ -28,6 +28,7 @@ _Parts = tuple[dict[str, float], dict[str, Any]]
 _Tables = tuple[_Array, _Array, _Array]
 
 VERSION: Final[str]
+STRATEGIES: Final[tuple[str, ...]]
 
 def set_threads(count: int) -> None:
     """Uses so many threads from now on; 0 for one per core."""

@@ -298,16 +298,17 @@ class Trial(AsJson):
 class Certificate(AsJson):
     """How much better than the recommended intervention any other could still be.
 
-    It holds if every learned mechanism lies within ``width`` deviations of its mean, and the graph is right.
+    It holds if every learned mechanism lies within ``width`` deviations of its mean, and the graph is right. Both bounds come
+    from a search that looks in many places but proves nothing.
     """
 
     #: The width of the confidence band, in standard deviations.
     width: float
-    #: No plausible model expects less of the recommended intervention.
+    #: The least that a plausible model was found to expect of the recommended intervention.
     lower: float
-    #: No plausible model expects more of any intervention.
+    #: The most that a plausible model was found to expect of any intervention.
     upper: float
-    #: No intervention is better than the recommended one by more than this; infinite where nothing can be said.
+    #: No intervention that was looked at is better than the recommended one by more than this; infinite where nothing can be said.
     gap: float
     #: The intervention that the upper bound belongs to.
     optimistic: Intervention
@@ -392,7 +393,7 @@ class Best(AsJson):
         for name, (probability, wanted) in self.limits.items():
             lines.append(f"{name} keeps its limit with probability {probability:.3g}, {wanted:.3g} is wanted")
         if self.certificate is not None and isfinite(self.certificate.gap):
-            lines.append(f"nothing else is better by more than {self.certificate.gap:.4g}")
+            lines.append(f"nothing else that was looked at is better by more than {self.certificate.gap:.4g}")
         if self.trial is not None:
             lines.append(f"best measured: {self.trial.reward:.4g} in trial {self.trial.number}")
         lines.extend(f"warning: {warning}" for warning in self.warnings)

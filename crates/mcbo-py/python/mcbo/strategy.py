@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Context", "Data", "NAMES", "Strategy"]
 
 #: The strategies that are there by name.
-NAMES = ("mcbo", "eifn", "cbo", "cbo-noisy", "ucb", "ei", "random", "observe")
+NAMES: tuple[str, ...] = _mcbo.STRATEGIES
 
 
 @dataclass(frozen=True)

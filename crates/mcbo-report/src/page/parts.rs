@@ -158,7 +158,7 @@ pub fn advice(subject: &Subject<'_>, model: &Modelled) -> Settle {
         format!(
             "When to stop: by the model no intervention gives a {node} that is {more} by more than {} on average. {advice} It holds if every \
              mechanism lies within {} standard deviations of what is expected of it, no arrow and no common cause is missing, and \
-             the noise is as the model has it.",
+             the noise is as the model has it; a search looked for it in many places but proves nothing.",
             format.show(gap),
             plain(certificate.width)
         )

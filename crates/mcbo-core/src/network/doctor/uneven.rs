@@ -3,8 +3,8 @@
 use mcbo_gp::{Gp, Prediction, Rows, Scratch, normal_probability};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 
+use crate::Noise;
 use crate::network::suspicion::{correlation, mean, squares};
 
 use super::table::{Weighed, left_out};
@@ -74,13 +74,12 @@ fn even(gp: &Gp, noise: f64, seed: u64) -> impl Iterator<Item = Vec<f64>> {
     let inputs: Vec<f64> = (0..rows.dim()).flat_map(|k| rows.column(k).iter().copied()).collect();
     let mut fitted = Prediction::default();
     gp.predict(&inputs, rows.len(), false, &mut Scratch::default(), &mut fitted);
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (mut rng, chance) = (ChaCha8Rng::seed_from_u64(seed), Noise::Gaussian(noise.sqrt()));
     (0..SIMULATED).filter_map(move |_| {
         let mut drawn = Rows::new(rows.dim());
         for row in 0..rows.len() {
-            let luck: f64 = StandardNormal.sample(&mut rng);
             let input: Vec<f64> = (0..rows.dim()).map(|k| rows.column(k)[row]).collect();
-            drawn.push(&input, fitted.mean[row] + noise.sqrt() * luck).ok()?;
+            drawn.push(&input, fitted.mean[row] + chance.draw(&mut rng)).ok()?;
         }
         let drawn = Gp::condition(gp.spec(), gp.theta(), drawn).ok()?;
         let left = left_out(&drawn);

@@ -1,8 +1,7 @@
 //! The rows a study starts from: what was done, what was seen of it.
 
 use mcbo_core::{
-    Choice, Context, Data, DecisionSpace, ENUMERATION_LIMIT, Intervention, Memory, Observation, Problem,
-    Random, Strategy, target_sets,
+    Choice, Context, Data, DecisionSpace, Intervention, Memory, Observation, Problem, Random, Strategy,
 };
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
@@ -84,7 +83,7 @@ fn leave_out(values: &mut [Option<f64>], missing: f64, rng: &mut ChaCha8Rng) {
 fn by_protocol(problem: &Problem, rng: &mut dyn Rng) -> Vec<Intervention> {
     let actions = problem.actions().len();
     let without_targets = if actions == 0 { OBSERVATIONS } else { 2 * (actions + problem.context_dim()) + 1 };
-    let sets = target_sets(problem, ENUMERATION_LIMIT).unwrap_or_default();
+    let sets = problem.target_sets().unwrap_or_default();
     let targeted = sets.iter().filter(|set| !set.is_empty()).flat_map(|set| [set.as_slice(); PER_SET]);
     std::iter::repeat_n([].as_slice(), without_targets)
         .chain(targeted)

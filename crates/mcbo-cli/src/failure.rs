@@ -28,36 +28,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         || error.is::<BadFile>()
         || error.is::<RowFault>()
         || error.is::<DataError>()
-        || error.downcast_ref::<StudyError>().is_some_and(is_refused)
-        || error.downcast_ref::<StoreError>().is_some_and(is_bad_input);
+        || error.downcast_ref::<StudyError>().is_some_and(StudyError::is_refusal)
+        || error.downcast_ref::<StoreError>().is_some_and(StoreError::is_refusal);
     if bad_input { ExitCode::BAD_INPUT } else { ExitCode::FAILURE }
-}
-
-/// Whether a study refuses what it is told, rather than fails to answer.
-fn is_refused(error: &StudyError) -> bool {
-    !matches!(error, StudyError::Suggest(_))
-}
-
-/// Whether what the store refuses is for the user to mend, rather than something that went wrong.
-fn is_bad_input(error: &StoreError) -> bool {
-    use StoreError as Of;
-    match error {
-        Of::Study(error) => is_refused(error),
-        Of::BadUrl { .. }
-        | Of::NotADatabase { .. }
-        | Of::NotOurs { .. }
-        | Of::NoStore { .. }
-        | Of::NoStudy { .. }
-        | Of::StudyExists { .. }
-        | Of::BadName { .. }
-        | Of::Deleted { .. }
-        | Of::Problem(_)
-        | Of::Strategy { .. }
-        | Of::Twice { .. }
-        | Of::Rows(_)
-        | Of::KnownRows(_)
-        | Of::Change(_)
-        | Of::NotProposed { .. } => true,
-        _ => false,
-    }
 }

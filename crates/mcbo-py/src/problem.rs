@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Components, Direction, ENUMERATION_LIMIT, Given, Node, Noise, target_sets};
+use mcbo_core::{Components, Direction, Given, Node, Noise};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
 use rand_chacha::ChaCha8Rng;
@@ -119,7 +119,7 @@ impl Problem {
 
     /// The sets of nodes worth setting; `None` where they are too many to list.
     fn target_sets(&self, py: Python<'_>) -> PyResult<Option<Vec<Vec<String>>>> {
-        let sets = alone(py, || Ok(target_sets(&self.inner, ENUMERATION_LIMIT)))?;
+        let sets = alone(py, || Ok(self.inner.target_sets()))?;
         let name = |node: &usize| self.inner.nodes()[*node].name.clone();
         Ok(sets.map(|sets| sets.iter().map(|set| set.iter().map(name).collect()).collect()))
     }

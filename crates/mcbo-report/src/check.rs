@@ -1,6 +1,6 @@
 //! What a problem file says, or what is wrong with it, for programs.
 
-use mcbo_core::{ENUMERATION_LIMIT, Node, Problem, enumerate};
+use mcbo_core::{Node, Problem};
 use serde_json::{Value, json};
 
 use crate::sets::{self, Sets};
@@ -71,7 +71,7 @@ pub fn document(problem: &Problem) -> Value {
         "sets_left_out": sets.left_out.as_ref().map(|left_out| left_out.sentence()),
         "max_interventions": problem.max_interventions(),
         "require": problem.requirements().iter().map(|one| one.text()).collect::<Vec<_>>(),
-        "choices": enumerate(problem, ENUMERATION_LIMIT).map(|choices| choices.len()),
+        "choices": problem.choices().map(<[_]>::len),
         "simulator": problem.simulator().is_some(),
         "warnings": problem.warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
     })

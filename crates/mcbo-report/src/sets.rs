@@ -1,6 +1,6 @@
 //! The target sets of a problem, for showing them.
 
-use mcbo_core::{ENUMERATION_LIMIT, Problem, target_sets};
+use mcbo_core::Problem;
 
 use crate::describe;
 
@@ -83,9 +83,9 @@ impl Sets {
     pub fn of(problem: &Problem, most: usize) -> Self {
         let settable = problem.settable();
         let bits = settable.len() as u32;
-        let used: Option<Vec<Vec<usize>>> = target_sets(problem, ENUMERATION_LIMIT).map(|sets| {
+        let used: Option<Vec<Vec<usize>>> = problem.target_sets().map(|sets| {
             let most = problem.max_interventions().unwrap_or(usize::MAX);
-            sets.into_iter().filter(|set| set.len() <= most).collect()
+            sets.iter().filter(|set| set.len() <= most).cloned().collect()
         });
         let describe = |targets: Vec<usize>| {
             let ancestors = problem.matters(&targets);

@@ -79,18 +79,15 @@ impl From<StoreError> for Failure {
         use StoreError as Of;
         let status = match error {
             Of::Study(error) => return error.into(),
+            // The store was there when the server began.
+            Of::BadUrl { .. } | Of::NotADatabase { .. } | Of::NotOurs { .. } | Of::NoStore { .. } => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
             Of::NoStudy { .. } | Of::Deleted { .. } => StatusCode::NOT_FOUND,
             Of::StudyExists { .. } | Of::Overtaken { .. } => StatusCode::CONFLICT,
             Of::Busy { .. } | Of::Unreachable { .. } | Of::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Of::ReadOnly { .. } => StatusCode::FORBIDDEN,
-            Of::BadName { .. }
-            | Of::Problem(_)
-            | Of::Strategy { .. }
-            | Of::Twice { .. }
-            | Of::Rows(_)
-            | Of::KnownRows(_)
-            | Of::Change(_)
-            | Of::NotProposed { .. } => StatusCode::BAD_REQUEST,
+            ref error if error.is_refusal() => StatusCode::BAD_REQUEST,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, &error.to_string())

@@ -208,6 +208,31 @@ pub struct RowError {
     pub fault: RowFault,
 }
 
+impl StoreError {
+    /// Whether it is for the user to mend, rather than something that went wrong.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Study(error) => error.is_refusal(),
+            Self::BadUrl { .. }
+            | Self::NotADatabase { .. }
+            | Self::NotOurs { .. }
+            | Self::NoStore { .. }
+            | Self::NoStudy { .. }
+            | Self::StudyExists { .. }
+            | Self::BadName { .. }
+            | Self::Deleted { .. }
+            | Self::Problem(_)
+            | Self::Strategy { .. }
+            | Self::Twice { .. }
+            | Self::Rows(_)
+            | Self::KnownRows(_)
+            | Self::Change(_)
+            | Self::NotProposed { .. } => true,
+            _ => false,
+        }
+    }
+}
+
 /// What can be wrong with a row.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{ENUMERATION_LIMIT, Problem, enumerate};
+use mcbo_core::{ENUMERATION_LIMIT, Problem};
 
 use crate::cli::Check;
 use crate::console::{BOLD, Console, styled};
@@ -171,7 +171,7 @@ fn print_sets(out: &mut impl Write, problem: &Problem, width: usize) -> io::Resu
         let text = format!("At most {most} per trial: nodes that are set and actions that are not neutral.");
         paragraph(out, &text, width)?;
     }
-    let ways = match enumerate(problem, ENUMERATION_LIMIT).map(|choices| choices.len()) {
+    let ways = match problem.choices().map(<[_]>::len) {
         Some(1) => "One way to intervene; every trial chooses the values of all actions.".into(),
         Some(count) => format!("{count} ways to intervene; every trial chooses one of them and its values."),
         None => format!("More than {ENUMERATION_LIMIT} ways to intervene; they are searched, not listed."),

@@ -64,3 +64,10 @@ pub enum StudyError {
     #[error(transparent)]
     Suggest(#[from] SuggestError),
 }
+
+impl StudyError {
+    /// Whether the study refuses what it is told, rather than fails to answer.
+    pub fn is_refusal(&self) -> bool {
+        !matches!(self, Self::Suggest(_))
+    }
+}

@@ -7,8 +7,8 @@ use mcbo_core::Problem;
 /// # Errors
 /// What is wrong with it.
 pub fn table(problem: &Problem, text: &str) -> Result<usize, String> {
-    let rows = crate::commands::add::table::read(problem, text, false);
-    rows.map(|rows| rows.rows.len()).map_err(|(message, hint)| format!("{message}; hint: {hint}"))
+    let rows = crate::commands::add::table::read(problem, text.as_bytes(), false);
+    rows.map(|rows| rows.table.len()).map_err(|(message, hint)| format!("{message}; hint: {hint}"))
 }
 
 /// Reads values as `mcbo tell --json` does; how many there are.

@@ -55,6 +55,20 @@ pub fn data(file: &str) -> Result<String, BadInput> {
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 
+/// A file of data, to be read as it comes.
+///
+/// # Errors
+/// Bad input if it cannot be opened.
+pub fn source(file: &str) -> Result<Box<dyn Read>, BadInput> {
+    if file == STDIN {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    let hint = "check the name and the permissions; data must be UTF-8 text";
+    let opened = std::fs::File::open(file);
+    let opened = opened.map_err(|error| BadInput::new(format!("cannot read {file}: {error}"), hint))?;
+    Ok(Box::new(opened))
+}
+
 fn unreadable(file: &str, error: &std::io::Error) -> BadInput {
     use std::io::ErrorKind;
     if file == STDIN {

@@ -308,7 +308,7 @@ impl Study {
         let place = number - 1;
         let intervention = self.trials[place].intervention().clone();
         // The data are in the order of the trials, however late one is told.
-        let at = self.places[..place].iter().flatten().count();
+        let at = self.places[..place].iter().rev().flatten().next().map_or(0, |before| before + 1);
         self.data.insert(&self.problem, at, number, Observation { intervention, values })?;
         self.places[place + 1..].iter_mut().flatten().for_each(|later| *later += 1);
         self.places[place] = Some(at);

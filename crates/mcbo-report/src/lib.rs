@@ -27,10 +27,16 @@ pub use templates::Template;
 /// With more trials than this no recommendation is sought by what should answer at once.
 pub const QUICK: usize = 300;
 
+/// How many trials the share of a longer study has.
+const SHARE: usize = 200;
+
 /// The share of a longer study that pages, pictures and suspicions fit their model to; none of one that is not longer.
 pub fn share(study: &mcbo_core::Study) -> Option<mcbo_core::Study> {
-    const SHARE: usize = 200;
     (study.data().len() > QUICK).then(|| study.thinned(SHARE)).flatten()
+}
+
+fn odd(study: &mcbo_core::Study) -> Vec<mcbo_core::Oddity> {
+    study.network().map_or_else(|_| Vec::new(), |network| study.oddities(&network))
 }
 
 /// What does not fit, by the model of a study or of the share of it that is named.
@@ -45,10 +51,22 @@ pub struct Suspected {
 impl Suspected {
     /// Fits a model and looks, at a share of a long study; nothing where no model can be fitted.
     pub fn of(study: &mcbo_core::Study) -> Self {
-        let share = share(study);
-        let known = share.as_ref().unwrap_or(study);
-        let odd = known.network().map_or_else(|_| Vec::new(), |network| known.oddities(&network));
-        Self { odd, of: share.as_ref().map(|share| (share.data().len(), study.data().len())) }
+        match share(study) {
+            Some(share) => Self::of_share(&share, study.data().len()),
+            None => Self { odd: odd(study), of: None },
+        }
+    }
+
+    /// The same of a study that is not needed any more and may be too large for a copy.
+    pub fn of_last(study: mcbo_core::Study) -> Self {
+        match study.data().len() {
+            rows if rows > QUICK => Self::of_share(&study.into_thinned(SHARE), rows),
+            _ => Self { odd: odd(&study), of: None },
+        }
+    }
+
+    fn of_share(share: &mcbo_core::Study, rows: usize) -> Self {
+        Self { odd: odd(share), of: Some((share.data().len(), rows)) }
     }
 
     /// `, by a model of 200 of 512 trials`, or nothing.

@@ -1,4 +1,5 @@
-//! The calls that change a study, one text for studies in memory and in a store: both have `change` and `ask_fixing`.
+//! The calls that change a study, one text for studies in memory and in a store: both have `change`, `ask_fixing` and
+//! `add_table`.
 
 /// Writes them for a type. What a database adds to their errors is said once: it may not be readable or writable.
 macro_rules! changes {
@@ -143,7 +144,8 @@ macro_rules! changes {
                 self.change(|change| change.write_beside(trial, attributes))
             }
 
-            /// Adds rows that were measured outside the study: all of them, or none.
+            /// Adds rows that were measured outside the study: all of them, or none; a store takes many in pieces, as
+            /// [`StoredStudy::add_table`](crate::StoredStudy::add_table) says.
             ///
             /// # Errors
             /// Every row that does not fit, with its place.
@@ -161,7 +163,7 @@ macro_rules! changes {
                 rows: &[crate::Row],
                 duplicates: crate::Duplicates,
             ) -> Result<usize, crate::StoreError> {
-                self.change(|change| change.add(rows, duplicates))
+                self.add_table(&rows.iter().collect(), duplicates)
             }
 
             /// Goes on with another problem: see [`mcbo_core::Study::change_problem`] for what may change. The same text again is no change.

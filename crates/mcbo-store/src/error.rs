@@ -2,7 +2,7 @@
 
 use mcbo_core::{ChangeError, DataError, ProblemErrors, StudyError};
 
-/// Why a store refuses or fails. The study is as it was then.
+/// Why a store refuses or fails. The study is as it was then, but for [`Self::PartlyAdded`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -166,6 +166,16 @@ pub enum StoreError {
     /// Rows that the study has already, by their places from 0. None was added.
     #[error("{} of the rows are there already, so none was added; hint: add them once more on purpose, or only the new ones", .0.len())]
     KnownRows(Vec<usize>),
+    /// Many rows are added in pieces, and one could not be written.
+    #[error(
+        "{added} rows were added and stay, those after them were not: {cause}; then add the same once more, only the new ones"
+    )]
+    PartlyAdded {
+        /// How many rows were added.
+        added: usize,
+        /// Why no more.
+        cause: Box<StoreError>,
+    },
     /// The new problem does not fit the study.
     #[error(transparent)]
     Change(#[from] ChangeError),

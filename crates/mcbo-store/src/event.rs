@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::RowFault;
+use crate::table::Table;
 use mcbo_core::StrategyOptions;
 
 /// The format of the payloads.
@@ -74,14 +75,6 @@ impl Row {
         let intervention = self.intervention(problem)?;
         let named = self.values.iter().map(|(name, values)| (name.as_str(), values.as_slice()));
         Ok(Observation { intervention, values: values_by_name(problem, named)? })
-    }
-
-    /// All its numbers with what they are of.
-    pub(crate) fn sizes(&self) -> impl Iterator<Item = (&str, f64)> {
-        let vectors = self.targets.iter().chain(&self.values);
-        let vectors =
-            vectors.flat_map(|(name, values)| values.iter().map(move |value| (name.as_str(), *value)));
-        vectors.chain(self.actions.iter().map(|(name, value)| (name.as_str(), *value)))
     }
 
     /// What is done, by names; nothing is measured.
@@ -206,10 +199,21 @@ pub(crate) struct Noted {
 /// Rows came from outside.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Added {
+    /// One by one, as they were written once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Row>,
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    pub table: Table,
     /// Who did it; nobody wrote that down before there was a place for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+}
+
+impl Added {
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.rows.len() + self.table.len()
+    }
 }
 
 /// The problem was mended.
@@ -219,6 +223,16 @@ pub(crate) struct ProblemChanged {
     /// Who did it; nobody wrote that down before there was a place for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+}
+
+/// What must be prepared again that was prepared without an event.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moves {
+    /// Suggestions: another one is under way that could be the same, or the problem or the numbers of trials are others. Measurements
+    /// that came meanwhile are for the next one.
+    pub suggestions: bool,
+    /// Rows to add: the problem is another one, or they may be there by now.
+    pub rows: bool,
 }
 
 /// One event.
@@ -257,10 +271,10 @@ impl Event {
         }
     }
 
-    /// Whether a suggestion that was computed without it must be computed again: another one is under way that could be the same, or
-    /// the problem or the numbers of trials are others. Measurements that came meanwhile are for the next one.
-    pub fn moves_suggestions(&self) -> bool {
-        matches!(self, Self::Asked(_) | Self::Restored(_) | Self::ProblemChanged(_) | Self::Added(_))
+    /// What was prepared without it and must be prepared again.
+    pub fn moves(&self) -> Moves {
+        let rows = matches!(self, Self::ProblemChanged(_) | Self::Added(_));
+        Moves { suggestions: rows || matches!(self, Self::Asked(_) | Self::Restored(_)), rows }
     }
 
     /// The trials that it changes.
@@ -312,7 +326,13 @@ impl Event {
             "failed" => Self::Failed(parse(payload)?),
             "released" => Self::Released(parse(payload)?),
             "noted" => Self::Noted(parse(payload)?),
-            "added" => Self::Added(parse(payload)?),
+            "added" => {
+                let added: Added = parse(payload)?;
+                if !added.table.is_whole() {
+                    return Err("its table has more or fewer numbers than its names ask for".into());
+                }
+                Self::Added(added)
+            }
             other => return Err(format!("its kind {other:?} is unknown")),
         })
     }

@@ -39,7 +39,7 @@ impl Fold {
     pub fn apply(&mut self, at: i64, event: Event) -> Result<(), String> {
         let text = |error: StudyError| error.to_string();
         let ledger = &mut self.ledger;
-        let moves = event.moves_suggestions();
+        let moves = event.moves();
         match event {
             Event::Created(_) => return Err("a study is created once".into()),
             Event::Asked(event) => {
@@ -69,10 +69,14 @@ impl Fold {
                 ledger.write_beside(&event).map_err(text)?;
             }
             Event::Added(event) => {
+                let problem = ledger.study.problem().clone();
                 for row in event.rows {
-                    let observation =
-                        row.observation(ledger.study.problem()).map_err(|fault| fault.to_string())?;
+                    let observation = row.observation(&problem).map_err(|fault| fault.to_string())?;
                     ledger.add(observation, at).map_err(text)?;
+                }
+                for seen in event.table.observations(&problem) {
+                    let seen = seen.map_err(|fault| fault.to_string())?;
+                    ledger.add(seen.observation, at).map_err(text)?;
                 }
             }
             Event::ProblemChanged(event) => {

@@ -177,7 +177,7 @@ impl Teller {
             Event::Failed(event) => (event.by, Deed::Failed { trial: event.trial, reason: event.reason }),
             Event::Added(event) => {
                 let first = self.trials + 1;
-                self.trials += event.rows.len();
+                self.trials += event.len();
                 (event.by, Deed::Added { trials: first..=self.trials })
             }
         })

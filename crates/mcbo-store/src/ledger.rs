@@ -2,8 +2,10 @@
 //! in a database; a database also keeps the events.
 
 mod change;
+mod records;
 mod rows;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -13,12 +15,13 @@ use mcbo_core::{
 use serde_json::Value;
 
 use crate::StoreError;
-use crate::event::{Corrected, Failed, Noted, Released, Retried, Told, Voided};
+use crate::event::{Corrected, Failed, Moves, Noted, Released, Retried, Told, Voided};
 use crate::view::StoredTrial;
 
 pub(crate) use change::Change;
+use records::Records;
 pub use rows::Duplicates;
-pub(crate) use rows::checked;
+pub(crate) use rows::{Piece, faults, new_rows};
 
 /// How long a trial belongs to the worker that asked for it, unless said otherwise.
 pub const LEASE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -86,7 +89,7 @@ impl Record {
 pub(crate) struct Ledger {
     pub study: Study,
     /// One for every trial.
-    pub records: Vec<Record>,
+    pub records: Records,
     /// The text of the problem in force, where it is known.
     pub problem: Option<String>,
     /// What was written beside the study, by name.
@@ -95,6 +98,8 @@ pub(crate) struct Ledger {
     pub seq: i64,
     /// The last of them that suggestions must know of.
     pub moved: i64,
+    /// The last of them that brought rows from outside or another problem.
+    pub rows_moved: i64,
     /// When the last of them was, in milliseconds since 1970 (UTC).
     pub changed: i64,
 }
@@ -102,16 +107,19 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// The ledger of a study that was just made.
     pub fn new(study: Study, problem: Option<String>, at: i64) -> Self {
-        let (records, attributes) = (Vec::new(), BTreeMap::new());
-        Self { study, records, problem, attributes, seq: 1, moved: 1, changed: at }
+        let (records, attributes) = (Records::default(), BTreeMap::new());
+        Self { study, records, problem, attributes, seq: 1, moved: 1, rows_moved: 1, changed: at }
     }
 
     /// Counts an event whose effect is there already.
-    pub fn advance(&mut self, at: i64, moves_suggestions: bool) {
+    pub fn advance(&mut self, at: i64, moves: Moves) {
         self.seq += 1;
         self.changed = at;
-        if moves_suggestions {
+        if moves.suggestions {
             self.moved = self.seq;
+        }
+        if moves.rows {
+            self.rows_moved = self.seq;
         }
     }
 
@@ -183,7 +191,7 @@ impl Ledger {
     pub fn take(&mut self, event: &Told, at: i64) -> Result<bool, StudyError> {
         let new = self.study.take_named(event.trial, &borrowed(&event.values))?;
         if new {
-            let record = &mut self.records[event.trial - 1];
+            let record = self.record(event.trial)?;
             (record.told, record.reason) = (Some(at), None);
         }
         Ok(new)
@@ -193,7 +201,7 @@ impl Ledger {
     pub fn correct(&mut self, event: &Corrected, at: i64) -> Result<bool, StudyError> {
         let new = self.study.correct_named(event.trial, &borrowed(&event.values))?;
         if new {
-            self.records[event.trial - 1].corrected = Some(at);
+            self.record(event.trial)?.corrected = Some(at);
         }
         Ok(new)
     }
@@ -201,14 +209,18 @@ impl Ledger {
     /// Takes trials out, all of them or none; which of them were in.
     pub fn void(&mut self, event: &Voided, at: i64) -> Result<Vec<usize>, StudyError> {
         let new = self.each(&event.trials, Study::void)?;
-        new.iter().for_each(|&trial| self.records[trial - 1].voided = Some((at, event.reason.clone())));
+        for &trial in &new {
+            self.record(trial)?.voided = Some((at, event.reason.clone()));
+        }
         Ok(new)
     }
 
     /// Puts trials back, all of them or none; which of them were out.
     pub fn restore(&mut self, event: &Voided) -> Result<Vec<usize>, StudyError> {
         let new = self.each(&event.trials, Study::restore)?;
-        new.iter().for_each(|&trial| self.records[trial - 1].voided = None);
+        for &trial in &new {
+            self.record(trial)?.voided = None;
+        }
         Ok(new)
     }
 
@@ -232,14 +244,14 @@ impl Ledger {
     /// Marks a trial as one that could not be run.
     pub fn fail(&mut self, event: &Failed) -> Result<(), StudyError> {
         self.study.fail(event.trial)?;
-        self.records[event.trial - 1].reason = Some(event.reason.clone());
+        self.record(event.trial)?.reason = Some(event.reason.clone());
         Ok(())
     }
 
     /// Adds a row from outside.
     pub fn add(&mut self, observation: Observation, at: i64) -> Result<(), StudyError> {
         self.study.add(observation)?;
-        self.records.push(Record { told: Some(at), ..Record::new(at, self.seq + 1) });
+        self.records.push_row(at, self.seq + 1);
         Ok(())
     }
 
@@ -257,14 +269,21 @@ impl Ledger {
 
     /// Trials in all, pending, complete and failed: what the list of studies shows.
     pub fn counts(&self) -> [i64; 4] {
-        let count = |state| self.count(state) as i64;
-        let (pending, complete) = (count(TrialState::Pending), count(TrialState::Complete));
-        [self.records.len() as i64, pending, complete, count(TrialState::Failed)]
+        let mut counts = [self.records.len() as i64, 0, 0, 0];
+        for trial in self.study.trials() {
+            match trial.state {
+                TrialState::Pending => counts[1] += 1,
+                TrialState::Complete => counts[2] += 1,
+                TrialState::Failed => counts[3] += 1,
+                TrialState::Voided => {}
+            }
+        }
+        counts
     }
 
     /// The trials of a state with their records.
-    pub fn in_state(&self, state: TrialState) -> impl Iterator<Item = (&Trial, &Record)> {
-        self.study.trials().iter().zip(&self.records).filter(move |(trial, _)| trial.state == state)
+    pub fn in_state(&self, state: TrialState) -> impl Iterator<Item = (&Trial, Cow<'_, Record>)> {
+        self.study.trials().iter().zip(self.records.iter()).filter(move |(trial, _)| trial.state == state)
     }
 
     /// Trials under way, with who has them.
@@ -282,7 +301,7 @@ impl Ledger {
         fixed: &Fixed,
         at: i64,
     ) -> Vec<(usize, bool)> {
-        let fits = |(trial, _): &(&Trial, &Record)| {
+        let fits = |(trial, _): &(&Trial, Cow<'_, Record>)| {
             let suggestion = &trial.suggestion;
             let known =
                 given.is_empty() || suggestion.given == *given || suggestion.origin() == Origin::Enqueued;
@@ -316,7 +335,8 @@ impl Ledger {
 
     /// A trial with everything that is known of it.
     pub fn trial(&self, number: usize) -> StoredTrial {
-        let (trial, record) = (self.study.trials()[number - 1].clone(), self.records[number - 1].clone());
+        let trial = self.study.trials()[number - 1].clone();
+        let record = self.records.get(number - 1).expect("every trial has a record").into_owned();
         let problem = self.study.problem();
         let without = |node: &usize| match &trial.values {
             Some(values) => values[problem.slot(*node)].iter().any(Option::is_none),

@@ -54,6 +54,7 @@ mod shelf;
 mod store;
 mod strategies;
 mod study;
+mod table;
 mod view;
 
 pub use address::without_password;
@@ -67,4 +68,5 @@ pub use repair::Repaired;
 pub use store::{Options, Store, Summary};
 pub use strategies::{Library, Strategies};
 pub use study::StoredStudy;
+pub use table::Table;
 pub use view::{Entry, Outcome, Recomputed, Status, StoredTrial};

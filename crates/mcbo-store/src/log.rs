@@ -27,9 +27,10 @@ impl StoredStudy {
         fold: &mut Option<Fold>,
         line: &StudyLine,
     ) -> Result<(), StoreError> {
+        let mut pages = Pages::default();
         loop {
             let seq = fold.as_ref().map_or(0, |fold| fold.ledger.seq);
-            let page = self.read_page(transaction, seq)?;
+            let page = pages.read(self, transaction, seq)?;
             if page.is_empty() {
                 break;
             }
@@ -55,33 +56,6 @@ impl StoredStudy {
         StoreError::Damaged { url: self.shared.database.address.shown.clone(), reason }
     }
 
-    /// The next events after a place, some at a time: a log may be longer than memory.
-    fn read_page(&self, transaction: &mut Transaction<'_>, after: i64) -> Result<Vec<Entry>, StoreError> {
-        let rows = transaction.rows(
-            match self.is_checked() {
-                true => {
-                    "SELECT seq, at, kind, payload, digest FROM events WHERE study = $1 AND seq > $2 \
-                     ORDER BY seq LIMIT 256"
-                }
-                false => {
-                    "SELECT seq, at, kind, payload, '' FROM events WHERE study = $1 AND seq > $2 \
-                     ORDER BY seq LIMIT 256"
-                }
-            },
-            &[Value::Int(self.id), Value::Int(after)],
-        )?;
-        let entry = |row| {
-            Ok(Entry {
-                seq: transaction.get(row, 0)?,
-                at: transaction.get(row, 1)?,
-                kind: transaction.get(row, 2)?,
-                payload: transaction.get(row, 3)?,
-                digest: transaction.get(row, 4)?,
-            })
-        };
-        rows.iter().map(entry).collect()
-    }
-
     /// Calls something with every event in order, after comparing each with its checksum.
     pub(crate) fn each_event(
         &self,
@@ -89,9 +63,9 @@ impl StoredStudy {
     ) -> Result<(), StoreError> {
         let mut transaction = self.shared.database.read()?;
         let line = self.check_there(&mut transaction, false)?;
-        let (mut head, mut tip) = (0, String::new());
+        let (mut head, mut tip, mut pages) = (0, String::new(), Pages::default());
         loop {
-            let page = self.read_page(&mut transaction, head)?;
+            let page = pages.read(self, &mut transaction, head)?;
             if page.is_empty() {
                 break;
             }
@@ -138,9 +112,9 @@ impl StoredStudy {
 
     /// Refuses a change whose author has not seen what it would overwrite.
     fn refuse_overtaken(&self, transaction: &mut Transaction<'_>, unless: &Unless) -> Result<(), StoreError> {
-        let mut seen = unless.seen;
+        let (mut seen, mut pages) = (unless.seen, Pages::default());
         loop {
-            let page = self.read_page(transaction, seen)?;
+            let page = pages.read(self, transaction, seen)?;
             let Some(last) = page.last() else { return Ok(()) };
             seen = last.seq;
             for entry in page {
@@ -164,6 +138,8 @@ impl StoredStudy {
         act: impl FnOnce(&mut Change<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let shared = self.shared.clone();
+        // A long log is read while others may write; what came meanwhile is read below.
+        self.current()?;
         let mut transaction = shared.database.write()?;
         let mut line = self.check_there(&mut transaction, true)?;
         if let Some(unless) = self.unless.take() {
@@ -176,14 +152,15 @@ impl StoredStudy {
         let mut change = Change::new(&mut fold.ledger, (shared.clock)(), self.lease);
         change.by = self.by.clone();
         let done = act(&mut change)?;
-        let (at, events) = (change.at, change.events);
-        if events.is_empty() {
+        let (at, drafts) = (change.at, change.drafts);
+        if drafts.is_empty() {
             self.fold = Some(fold);
             return Ok(done);
         }
-        for (seq, event) in (first..).zip(&events) {
-            let payload = checked_payload(event)?;
-            fold.tip = digest::link(&fold.tip, seq, at, event.kind(), &digest::content(&payload));
+        for (seq, draft) in (first..).zip(drafts) {
+            let Draft { event, text } = draft;
+            let Text { payload, content } = text.map_or_else(|| Text::of(&event), Ok)?;
+            fold.tip = digest::link(&fold.tip, seq, at, event.kind(), &content);
             transaction.execute(
                 "INSERT INTO events (study, seq, at, kind, payload, digest) VALUES ($1, $2, $3, $4, $5, $6)",
                 &[
@@ -205,14 +182,94 @@ impl StoredStudy {
     }
 }
 
-/// The content of an event, after making sure that it can be read again.
-fn checked_payload(event: &Event) -> Result<String, StoreError> {
-    let number = match event {
-        Event::Asked(event) => event.trial,
-        _ => 0,
-    };
-    let unstorable = |reason| StoreError::Unstorable { number, reason };
-    let payload = event.payload().map_err(|error| unstorable(error.to_string()))?;
-    Event::read(event.kind(), &payload).map_err(unstorable)?;
-    Ok(payload)
+/// An event to be written, with its text where that was made before the study was locked.
+pub(crate) struct Draft {
+    pub event: Event,
+    text: Option<Text>,
+}
+
+impl From<Event> for Draft {
+    fn from(event: Event) -> Self {
+        Self { event, text: None }
+    }
+}
+
+impl Draft {
+    /// Makes the text.
+    pub fn write(&mut self) -> Result<(), StoreError> {
+        self.text = Some(Text::of(&self.event)?);
+        Ok(())
+    }
+}
+
+/// The content of an event and its checksum.
+struct Text {
+    payload: String,
+    content: digest::Content,
+}
+
+impl Text {
+    /// The content, after making sure that it can be read again.
+    fn of(event: &Event) -> Result<Self, StoreError> {
+        let number = match event {
+            Event::Asked(event) => event.trial,
+            _ => 0,
+        };
+        let unstorable = |reason| StoreError::Unstorable { number, reason };
+        let payload = event.payload().map_err(|error| unstorable(error.to_string()))?;
+        Event::read(event.kind(), &payload).map_err(unstorable)?;
+        Ok(Self { content: digest::content(&payload), payload })
+    }
+}
+
+/// Reading a log some events at a time, fewer where they are large: it may be longer than memory.
+struct Pages {
+    events: i64,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self { events: 16 }
+    }
+}
+
+impl Pages {
+    /// What a page should not be much larger than.
+    const BYTES: usize = 1 << 20;
+
+    /// The next events after a place.
+    fn read(
+        &mut self,
+        study: &StoredStudy,
+        transaction: &mut Transaction<'_>,
+        after: i64,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let rows = transaction.rows(
+            match study.is_checked() {
+                true => {
+                    "SELECT seq, at, kind, payload, digest FROM events WHERE study = $1 AND seq > $2 \
+                     ORDER BY seq LIMIT $3"
+                }
+                false => {
+                    "SELECT seq, at, kind, payload, '' FROM events WHERE study = $1 AND seq > $2 \
+                     ORDER BY seq LIMIT $3"
+                }
+            },
+            &[Value::Int(study.id), Value::Int(after), Value::Int(self.events)],
+        )?;
+        let entry = |row| {
+            Ok(Entry {
+                seq: transaction.get(row, 0)?,
+                at: transaction.get(row, 1)?,
+                kind: transaction.get(row, 2)?,
+                payload: transaction.get(row, 3)?,
+                digest: transaction.get(row, 4)?,
+            })
+        };
+        let page = rows.iter().map(entry).collect::<Result<Vec<Entry>, StoreError>>()?;
+        let bytes: usize = page.iter().map(|entry| entry.payload.len()).sum();
+        self.events =
+            if bytes > Self::BYTES { (self.events / 2).max(1) } else { (self.events * 2).min(1024) };
+        Ok(page)
+    }
 }

@@ -9,9 +9,10 @@ use mcbo_core::{Fixed, Given, Problem, Study, TrialState};
 use crate::StoreError;
 use crate::event::Event;
 use crate::fold::Fold;
-use crate::ledger::{Change, LEASE, Ledger};
+use crate::ledger::{Change, Duplicates, LEASE, Ledger};
 use crate::store::{Options, first_event, now};
 use crate::strategies::Strategies;
+use crate::table::Table;
 use crate::view::{Entry, StoredTrial};
 
 /// A study in memory that behaves as a [`StoredStudy`](crate::StoredStudy): workers, leases, trials in a queue, measurements in
@@ -116,11 +117,19 @@ impl MemoryStudy {
     ) -> Result<T, StoreError> {
         let mut change = Change::new(&mut self.ledger, now(), self.lease);
         let done = act(&mut change)?;
-        let (at, events) = (change.at, change.events);
+        let (at, drafts) = (change.at, change.drafts);
         if let Some(log) = &mut self.log {
-            log.extend(events.into_iter().map(|event| (at, event)));
+            log.extend(drafts.into_iter().map(|draft| (at, draft.event)));
         }
         Ok(done)
+    }
+
+    /// As [`Self::add_with`], of a table: all of it, or nothing.
+    ///
+    /// # Errors
+    /// As [`Self::add_with`].
+    pub fn add_table(&mut self, table: &Table, duplicates: Duplicates) -> Result<usize, StoreError> {
+        self.change(|change| change.add(table, duplicates))
     }
 
     /// As [`StoredStudy::ask_fixing`](crate::StoredStudy::ask_fixing).

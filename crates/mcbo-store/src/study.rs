@@ -1,5 +1,6 @@
 //! A study in a store.
 
+mod add;
 mod recompute;
 
 use std::collections::BTreeMap;
@@ -13,10 +14,11 @@ use crate::digest::StudyLine;
 use crate::event::{Event, Row};
 use crate::fold::Fold;
 use crate::history::{Happening, Teller};
-use crate::ledger::{Change, LEASE, Ledger, checked};
+use crate::ledger::{Change, LEASE, Ledger, faults};
 use crate::log::Unless;
 use crate::schema;
 use crate::store::Shared;
+use crate::table::Table;
 use crate::view::{Entry, Status, StoredTrial};
 use crate::{RowError, StoreError};
 
@@ -156,7 +158,15 @@ impl StoredStudy {
     /// # Errors
     /// If the database cannot be read.
     pub fn check(&mut self, rows: &[Row]) -> Result<Vec<RowError>, StoreError> {
-        Ok(checked(self.ledger()?.study.problem(), rows).1)
+        self.check_table(&rows.iter().collect())
+    }
+
+    /// The same of a table.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn check_table(&mut self, table: &Table) -> Result<Vec<RowError>, StoreError> {
+        Ok(faults(self.ledger()?.study.problem(), table))
     }
 
     /// One trial.
@@ -182,6 +192,16 @@ impl StoredStudy {
     pub fn study(&mut self) -> Result<Study, StoreError> {
         let name = self.name.clone();
         Ok(self.ledger()?.study.clone().named(&name))
+    }
+
+    /// The same without a copy, for studies that fill the memory once.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn into_study(mut self) -> Result<Study, StoreError> {
+        self.current()?;
+        let fold = self.fold.take().ok_or_else(|| self.bad_event(1, "the log is empty".into()))?;
+        Ok(fold.ledger.study.named(&self.name))
     }
 
     /// The problem in force.
@@ -280,14 +300,16 @@ impl StoredStudy {
     /// If the database cannot be read, or an event makes no sense.
     pub fn history(&self) -> Result<Vec<Happening>, StoreError> {
         let mut teller = Teller::default();
-        let tell = |entry: Entry| {
+        let mut story = Vec::new();
+        self.each_event(|entry| {
             let (seq, at) = (entry.seq, entry.at);
             let event =
                 Event::read(&entry.kind, &entry.payload).map_err(|reason| self.bad_event(seq, reason))?;
             let (who, what) = teller.tell(event).map_err(|reason| self.bad_event(seq, reason))?;
-            Ok(Happening { seq, at, kind: entry.kind, who, what })
-        };
-        self.events()?.into_iter().map(tell).collect()
+            story.push(Happening { seq, at, kind: entry.kind, who, what });
+            Ok(())
+        })?;
+        Ok(story)
     }
 
     /// The line of the study in the list; nobody else writes to it until the transaction ends, if it is `locked`. Refuses to go on
@@ -309,7 +331,7 @@ impl StoredStudy {
     }
 
     /// The state with everything that is in the database.
-    fn current(&mut self) -> Result<&Fold, StoreError> {
+    pub(crate) fn current(&mut self) -> Result<&Fold, StoreError> {
         let shared = self.shared.clone();
         let mut fold = self.fold.take();
         let mut transaction = shared.database.read()?;

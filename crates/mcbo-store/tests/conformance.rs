@@ -8,6 +8,8 @@ mod contexts;
 mod flow;
 #[path = "conformance/mistakes.rs"]
 mod mistakes;
+#[path = "conformance/rows.rs"]
+mod rows;
 #[path = "conformance/server.rs"]
 mod server;
 #[path = "conformance/shelf.rs"]
@@ -46,6 +48,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("bad_tells", mistakes::bad_tells),
     ("bad_rows", mistakes::bad_rows),
     ("known_rows", mistakes::known_rows),
+    ("many_rows", rows::many_rows),
     ("bad_studies", mistakes::bad_studies),
     ("copies", shelf::copies),
     ("renames", shelf::renames),

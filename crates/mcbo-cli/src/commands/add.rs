@@ -3,7 +3,8 @@
 pub mod table;
 
 use anyhow::Result;
-use mcbo_store::{Duplicates, Row, StoreError};
+use mcbo_report::Suspected;
+use mcbo_store::{Duplicates, StoreError};
 
 use crate::cli::Add;
 use crate::console::Console;
@@ -15,13 +16,13 @@ use table::Rows;
 
 /// Takes the rows of a file: all, or none unless told otherwise.
 pub fn run(arguments: &Add) -> Result<ExitCode> {
-    let (file, text) = (&arguments.csv, problem::data(&arguments.csv)?);
+    let (file, source) = (&arguments.csv, problem::source(&arguments.csv)?);
     let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     let problem = study.problem()?;
-    let Rows { rows, mut bad, skipped } = table::read(&problem, &text, arguments.missing.is_some())
-        .map_err(|(message, hint)| BadInput::new(format!("{file}: {message}"), hint))?;
-    let (lines, mut good): (Vec<u64>, Vec<Row>) = rows.into_iter().unzip();
-    let faults = study.check(&good)?;
+    let Rows { table: mut good, mut lines, mut bad, skipped } =
+        table::read(&problem, source, arguments.missing.is_some())
+            .map_err(|(message, hint)| BadInput::new(format!("{file}: {message}"), hint))?;
+    let faults = study.check_table(&good)?;
     bad.extend(faults.iter().map(|fault| (lines[fault.index], fault.fault.to_string())));
     bad.sort();
     let console = Console::new(arguments.storage.quiet);
@@ -31,11 +32,10 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     for (line, fault) in &bad {
         console.warning(&format!("line {line} is left out: {fault}"));
     }
-    let mut lines = lines;
-    for fault in faults.iter().rev() {
-        good.remove(fault.index);
-        lines.remove(fault.index);
-    }
+    let left_out: Vec<usize> = faults.iter().map(|fault| fault.index).collect();
+    good.leave_out(&left_out);
+    let mut places = 0..;
+    lines.retain(|_| places.next().is_some_and(|place| left_out.binary_search(&place).is_err()));
     if skipped > 0 {
         console.note(&format!(
             "skipped {} of trials that are pending, have failed or were taken out",
@@ -54,7 +54,7 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
         (_, true) => Duplicates::Skip,
         _ => Duplicates::Refuse,
     };
-    let added = match study.add_with(&good, known) {
+    let added = match study.add_table(&good, known) {
         Err(StoreError::KnownRows(places)) => return Err(known_already(file, &lines, &places).into()),
         added => added?,
     };
@@ -63,14 +63,15 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     if added < good.len() {
         console.note(&format!("{} there already", describe::count(good.len() - added, "row")));
     }
-    let state = study.study()?;
+    let state = study.into_study()?;
     for outside in state.data().outside(state.problem()) {
         console.warning(&format!(
             "{outside}; the model learns from that, and nothing outside is proposed or recommended"
         ));
     }
     let before = state.trials().len() - added;
-    super::warn_of_odd(&state, |odd| odd.trials().last().is_some_and(|last| *last > before), &console);
+    let came = |odd: &mcbo_core::Oddity| odd.trials().last().is_some_and(|last| *last > before);
+    super::warn_of_odd(&Suspected::of_last(state), came, &console);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -49,11 +49,10 @@ fn with_threads<T: Send>(threads: Option<usize>, compute: impl FnOnce() -> Resul
 
 /// Says of trials that were just told what does not fit about them. That they are kept is beyond question.
 fn warn_of_odd(
-    study: &mcbo_core::Study,
+    suspected: &Suspected,
     came: impl Fn(&mcbo_core::Oddity) -> bool,
     console: &crate::console::Console,
 ) {
-    let suspected = Suspected::of(study);
     for odd in suspected.odd.iter().filter(|odd| came(odd)) {
         let (said, by) = (odd.to_string(), suspected.by());
         // Before the hint, which comes last.

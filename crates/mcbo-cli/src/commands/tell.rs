@@ -11,6 +11,7 @@ use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::number::plain;
 use crate::{describe, json, problem, store};
+use mcbo_report::Suspected;
 use mcbo_report::values::from_json;
 
 /// Takes the values, or that there are none.
@@ -83,7 +84,7 @@ fn said(study: &mut StoredStudy, number: usize, console: &Console) -> Result<()>
         ));
     }
     if trial.trial.state == TrialState::Complete {
-        super::warn_of_odd(&state, |odd| odd.came_with(number), console);
+        super::warn_of_odd(&Suspected::of(&state), |odd| odd.came_with(number), console);
     }
     console.note(&format!("next: mcbo ask {name}, or mcbo best {name}"));
     Ok(())

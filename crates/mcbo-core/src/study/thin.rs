@@ -22,24 +22,28 @@ impl Study {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn thinned(&self, most: usize) -> Option<Self> {
+        (self.data.len() > most).then(|| self.clone().into_thinned(most))
+    }
+
+    /// The same without a copy; one that has not more stays as it is.
+    pub fn into_thinned(mut self, most: usize) -> Self {
         let rows = self.data.len();
         if rows <= most {
-            return None;
+            return self;
         }
         let newest = most / 2;
         let (before, evenly) = (rows - newest, most - newest);
         let kept: Vec<usize> = (0..evenly).map(|k| k * before / evenly).chain(before..rows).collect();
-        let mut thin = self.clone();
-        thin.data = self.data.select(&kept);
-        for (place, row) in self.places.iter().enumerate().filter_map(|(place, row)| Some((place, (*row)?))) {
-            thin.places[place] = kept.binary_search(&row).ok();
-            if thin.places[place].is_none() {
-                let trial = &mut thin.trials[place];
-                thin.voided.insert(trial.number, trial.state);
+        self.data = self.data.select(&kept);
+        for (place, trial) in self.places.iter_mut().zip(&mut self.trials) {
+            let Some(row) = *place else { continue };
+            *place = kept.binary_search(&row).ok();
+            if place.is_none() {
+                self.voided.insert(trial.number, trial.state);
                 trial.state = TrialState::Voided;
             }
         }
-        Some(thin)
+        self
     }
 }
 

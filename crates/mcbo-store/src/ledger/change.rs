@@ -1,22 +1,21 @@
 //! Changes of a ledger, by the rules that hold in memory and in a database.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcbo_core::{DataError, Fixed, Given, Intervention, StudyError, Trial, TrialState, check_size};
 use serde_json::Value;
 
-use super::rows::{Duplicates, checked, known_rows};
+use super::rows::{Duplicates, Piece, new_rows};
 use super::{Computed, Ledger, QUEUE, Record};
 use crate::StoreError;
 use crate::event::{
-    Added, Asked, Corrected, Event, Failed, From, Noted, ProblemChanged, Released, Retried, Row, Told,
-    Voided, program,
+    Asked, Corrected, Event, Failed, From, Noted, ProblemChanged, Released, Retried, Told, Voided, program,
 };
+use crate::log::Draft;
+use crate::table::Table;
 use crate::view::StoredTrial;
-
-/// The most rows of one event.
-const MOST_IN_ONE: usize = 2000;
 
 /// A change under way: the ledger with it, and the events that made it. What is refused leaves the ledger as it was.
 pub(crate) struct Change<'a> {
@@ -27,19 +26,23 @@ pub(crate) struct Change<'a> {
     lease_until: i64,
     /// Who makes it, where no worker is named.
     pub by: Option<String>,
-    pub events: Vec<Event>,
+    pub drafts: Vec<Draft>,
 }
 
 impl<'a> Change<'a> {
     pub fn new(ledger: &'a mut Ledger, at: i64, lease: Duration) -> Self {
         let lease = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
-        Self { ledger, at, lease_until: at.saturating_add(lease), by: None, events: Vec::new() }
+        Self { ledger, at, lease_until: at.saturating_add(lease), by: None, drafts: Vec::new() }
     }
 
     /// Notes an event whose effect is in the ledger.
     fn note(&mut self, event: Event) {
-        self.ledger.advance(self.at, event.moves_suggestions());
-        self.events.push(event);
+        self.note_draft(event.into());
+    }
+
+    fn note_draft(&mut self, draft: Draft) {
+        self.ledger.advance(self.at, draft.event.moves());
+        self.drafts.push(draft);
     }
 
     /// Trials for a worker, `count` in all: first those it has already, then those whose lease is over, then new ones. Where something
@@ -184,7 +187,7 @@ impl<'a> Change<'a> {
 
     /// Leaves pending trials to the worker that has them, from now on for another lease; which of them it still has.
     pub fn keep(&mut self, worker: &str, trials: &[usize]) -> Result<Vec<usize>, StoreError> {
-        let is_own = |(trial, record): &(&Trial, &Record)| {
+        let is_own = |(trial, record): &(&Trial, Cow<'_, Record>)| {
             trials.contains(&trial.number) && record.worker.as_deref() == Some(worker)
         };
         let pending = self.ledger.in_state(TrialState::Pending).filter(is_own);
@@ -241,38 +244,25 @@ impl<'a> Change<'a> {
     }
 
     /// Adds rows that were measured outside the study, all of them or none; how many.
-    pub fn add(&mut self, rows: &[Row], duplicates: Duplicates) -> Result<usize, StoreError> {
+    pub fn add(&mut self, table: &Table, duplicates: Duplicates) -> Result<usize, StoreError> {
         let problem = self.ledger.study.problem().clone();
-        let (good, faults) = checked(&problem, rows);
-        if !faults.is_empty() {
-            return Err(StoreError::Rows(faults));
-        }
-        let is_known: Vec<bool> = match duplicates {
-            Duplicates::Take => vec![false; good.len()],
-            Duplicates::Skip | Duplicates::Refuse => {
-                known_rows(&good, self.ledger.study.data().observations())
-            }
-        };
-        if duplicates == Duplicates::Refuse && is_known.contains(&true) {
-            let places = is_known.iter().enumerate().filter(|(_, known)| **known).map(|(place, _)| place);
-            return Err(StoreError::KnownRows(places.collect()));
-        }
-        let (mut added, mut count) = (Vec::new(), 0);
-        for ((row, observation), known) in rows.iter().zip(good).zip(is_known) {
-            if !known {
-                added.push(row.clone().explicit(&problem, &observation.intervention));
-                self.ledger.add(observation, self.at)?;
-                count += 1;
-            }
-            // No event is larger than what is read at once without care.
-            if added.len() == MOST_IN_ONE {
-                self.note(Event::Added(Added { rows: std::mem::take(&mut added), by: self.by.clone() }));
-            }
-        }
-        if !added.is_empty() {
-            self.note(Event::Added(Added { rows: added, by: self.by.clone() }));
-        }
+        let new = new_rows(&problem, self.ledger.study.data(), table, 0, duplicates)?;
+        let mut rows = table.observations(&problem).zip(new);
+        let piece = Piece::next(&problem, &mut rows, usize::MAX, self.by.as_deref())?;
+        let count = piece.rows;
+        self.put(piece)?;
         Ok(count)
+    }
+
+    /// Adds rows that are ready to be added.
+    pub fn put(&mut self, piece: Piece) -> Result<(), StoreError> {
+        for (draft, observations) in piece.parts {
+            for observation in observations {
+                self.ledger.add(observation, self.at)?;
+            }
+            self.note_draft(draft);
+        }
+        Ok(())
     }
 
     /// Goes on with another problem. The same text again is no change.

@@ -1,5 +1,7 @@
 //! Suggestions that are computed once more from the log.
 
+use std::borrow::Cow;
+
 use mcbo_core::{Origin, StudyError};
 
 use super::StoredStudy;
@@ -17,7 +19,7 @@ impl StoredStudy {
     /// If there is no such trial, or it was added or enqueued from outside.
     pub fn recompute(&mut self, trial: usize) -> Result<Recomputed, StoreError> {
         let records = &self.ledger()?.records;
-        let record = trial.checked_sub(1).and_then(|place| records.get(place).cloned());
+        let record = trial.checked_sub(1).and_then(|place| records.get(place)).map(Cow::into_owned);
         let record = record.ok_or(StudyError::UnknownTrial { number: trial, last: records.len() })?;
         if record.program.is_none() {
             return Err(StoreError::NotProposed { number: trial });

@@ -1,9 +1,10 @@
 //! A table of experiments, as CSV: columns by the names of nodes and actions.
 
 use std::collections::BTreeMap;
+use std::io::{BufReader, Read};
 
 use mcbo_core::{Problem, TrialState, slot_name};
-use mcbo_store::Row;
+use mcbo_store::{Row, Table};
 
 use crate::assignment;
 use mcbo_report::export::{ABOUT, ASIDE, COST, REWARD, set_column};
@@ -11,8 +12,10 @@ use mcbo_report::export::{ABOUT, ASIDE, COST, REWARD, set_column};
 /// What a file has.
 #[derive(Debug, Default)]
 pub struct Rows {
-    /// Rows with their lines.
-    pub rows: Vec<(u64, Row)>,
+    /// The rows.
+    pub table: Table,
+    /// Their lines.
+    pub lines: Vec<u64>,
     /// Lines that are no rows, and why.
     pub bad: Vec<(u64, String)>,
     /// Rows of trials that are not complete.
@@ -29,33 +32,48 @@ enum Column {
     Skipped,
 }
 
-/// Reads a table; the mistakes of single rows are part of the answer. Actions without a value are such a mistake unless they are
-/// said to be `neutral`.
+/// What is looked at to see how the cells are separated.
+const START: usize = 64 << 10;
+
+/// Reads a table row by row, as it may be larger than memory; the mistakes of single rows are part of the answer. Actions without a
+/// value are such a mistake unless they are said to be `neutral`.
 ///
 /// # Errors
 /// What is wrong, with a hint, if its first line does not name columns of the problem.
-pub fn read(problem: &Problem, text: &str, neutral: bool) -> Result<Rows, (String, String)> {
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+pub fn read(problem: &Problem, source: impl Read, neutral: bool) -> Result<Rows, (String, String)> {
+    let unreadable = |error: &dyn std::fmt::Display| {
+        (format!("it cannot be read: {error}"), "check the permissions; data must be UTF-8 text".to_owned())
+    };
+    let mut start = Vec::new();
+    let mut source = BufReader::new(source);
+    source.by_ref().take(START as u64).read_to_end(&mut start).map_err(|error| unreadable(&error))?;
+    // Some programs begin a text with a mark that says it is one.
+    let start = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start);
+    let first = start.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let delimiter = [b',', b';', b'\t']
         .into_iter()
-        .max_by_key(|&sign| (first.bytes().filter(|&byte| byte == sign).count(), sign == b','))
+        .max_by_key(|&sign| {
+            (first.unwrap_or_default().iter().filter(|&&byte| byte == sign).count(), sign == b',')
+        })
         .unwrap_or(b',');
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(delimiter)
         .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
+        .from_reader(start.chain(source));
     let mut records = reader.records();
     let header = match records.next() {
         Some(Ok(header)) => header,
-        _ => return Err(("it is empty".into(), "its first line names the columns".into())),
+        Some(Err(error)) => return Err(unreadable(&error)),
+        None => return Err(("it is empty".into(), "its first line names the columns".into())),
     };
     let columns = columns(problem, &header)?;
     let mut rows = Rows::default();
     for record in records {
         let record = match record {
             Ok(record) => record,
+            Err(error) if error.is_io_error() => return Err(unreadable(&error)),
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
                 rows.bad.push((line, error.to_string()));
@@ -69,7 +87,10 @@ pub fn read(problem: &Problem, text: &str, neutral: bool) -> Result<Rows, (Strin
             continue;
         }
         match row(problem, &columns, &record, neutral) {
-            Ok(Some(row)) => rows.rows.push((line, row)),
+            Ok(Some(row)) => {
+                rows.table.push(&row);
+                rows.lines.push(line);
+            }
             Ok(None) => rows.skipped += 1,
             Err(fault) => rows.bad.push((line, fault)),
         }

@@ -1,0 +1,62 @@
+//! The records of all trials, in little memory.
+
+use std::borrow::Cow;
+
+use super::Record;
+
+/// One record for every trial. Those of rows from outside, which may be millions, are two numbers until more is known of one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Records(Vec<Kept>);
+
+#[derive(Debug, Clone)]
+enum Kept {
+    Row { at: i64, seq: i64 },
+    Whole(Box<Record>),
+}
+
+impl Kept {
+    fn row(at: i64, seq: i64) -> Record {
+        Record { told: Some(at), ..Record::new(at, seq) }
+    }
+
+    fn whole(&self) -> Cow<'_, Record> {
+        match self {
+            Self::Row { at, seq } => Cow::Owned(Self::row(*at, *seq)),
+            Self::Whole(record) => Cow::Borrowed(record),
+        }
+    }
+}
+
+impl Records {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn push(&mut self, record: Record) {
+        self.0.push(Kept::Whole(Box::new(record)));
+    }
+
+    /// Of a row that an event of this place and time has just brought.
+    pub fn push_row(&mut self, at: i64, seq: i64) {
+        self.0.push(Kept::Row { at, seq });
+    }
+
+    pub fn get(&self, place: usize) -> Option<Cow<'_, Record>> {
+        self.0.get(place).map(Kept::whole)
+    }
+
+    pub fn get_mut(&mut self, place: usize) -> Option<&mut Record> {
+        let kept = self.0.get_mut(place)?;
+        if let Kept::Row { at, seq } = *kept {
+            *kept = Kept::Whole(Box::new(Kept::row(at, seq)));
+        }
+        match kept {
+            Kept::Whole(record) => Some(record),
+            Kept::Row { .. } => None,
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Cow<'_, Record>> {
+        self.0.iter().map(Kept::whole)
+    }
+}

@@ -7,6 +7,7 @@ mod package;
 mod peers;
 mod python;
 mod run;
+mod soak;
 mod test;
 
 use std::process::ExitCode;
@@ -27,7 +28,7 @@ enum Failure {
     Failed(String),
 }
 
-const CHORES: [Chore; 6] = [
+const CHORES: [Chore; 7] = [
     Chore {
         name: "test",
         options: "[--fast] [--verbose]",
@@ -51,6 +52,12 @@ const CHORES: [Chore; 6] = [
         options: "[--minutes M] [--seed N]",
         about: "feeds every reader of files and answers with anything at all, on stable Rust",
         run: fuzz::run,
+    },
+    Chore {
+        name: "soak",
+        options: "[--minutes M]",
+        about: "workers on a PostgreSQL server, with kills and restarts at random moments",
+        run: soak::run,
     },
     Chore {
         name: "oracle",

@@ -3,6 +3,8 @@
 //! A child is this test program again, told what to do by its environment.
 
 mod common;
+#[path = "processes/soak.rs"]
+mod soak;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

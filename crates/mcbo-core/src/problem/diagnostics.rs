@@ -306,8 +306,8 @@ pub enum ProblemError {
         /// The action.
         action: String,
     },
-    /// A step that is not positive or leads out of the range at once.
-    #[error("{what} is {step}, {}", if *step > *width { format!("wider than the range, {width}") } else { "which is not a positive number".into() })]
+    /// A step that is not positive, leads out of the range at once or makes more values than can be counted.
+    #[error("{what} is {step}, {}", if *step > *width { format!("wider than the range, {width}") } else if *step > 0.0 { "which makes more values than can be counted".into() } else { "which is not a positive number".into() })]
     BadStep {
         /// Whose step it is.
         what: String,

@@ -13,11 +13,15 @@ pub struct Grid {
 /// A value this close to one of the grid, in steps, is that one: what is left is rounding.
 const ROUNDING: f64 = 1e-6;
 
+/// More steps than this cannot be told apart by numbers.
+const MOST: f64 = 9_007_199_254_740_992.0;
+
 impl Grid {
-    /// The values of a range; `None` if the step is no positive number or goes beyond the range at once.
+    /// The values of a range; `None` if the step is no positive number, goes beyond the range at once, or makes more values than can
+    /// be counted.
     pub(crate) fn new([low, high]: [f64; 2], step: f64) -> Option<Self> {
         let steps = (high - low) / step;
-        let usable = step.is_finite() && step > 0.0 && steps.is_finite() && steps + ROUNDING >= 1.0;
+        let usable = step.is_finite() && step > 0.0 && steps < MOST && steps + ROUNDING >= 1.0;
         let decimals = decimals(low).max(decimals(step));
         usable.then(|| Self { low, step, count: (steps + ROUNDING) as usize + 1, decimals })
     }
@@ -98,7 +102,7 @@ mod tests {
 
     #[test]
     fn steps_that_lead_nowhere_are_none() {
-        for step in [0.0, -1.0, f64::NAN, f64::INFINITY, 13.0] {
+        for step in [0.0, -1.0, f64::NAN, f64::INFINITY, 13.0, 1e-18, 1e-320] {
             assert_eq!(Grid::new([0.0, 12.0], step), None, "{step}");
         }
         assert_eq!(Grid::new([0.0, 12.0], 12.0).map(Grid::count), Some(2));

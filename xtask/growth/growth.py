@@ -2,7 +2,7 @@
 
     cargo build --release && python3 xtask/growth/growth.py target/release/mcbo [rows] [trials] [nodes] [sets]
 
-Processor seconds of single commands on one thread, with the largest memory; other work on the machine does not change them much.
+It needs GNU time. Processor seconds of single commands on one thread, with the largest memory; other work on the machine does not change them much.
 Under each table: the exponent of its last column, by least squares of the logarithms over its larger half.
 """
 
@@ -25,13 +25,13 @@ os.environ |= {"MCBO_STORAGE": "sqlite://" + FILE, "RAYON_NUM_THREADS": "1"}
 
 def run(*arguments):
     """Runs the command; its processor seconds and its memory in MB."""
-    with open(os.devnull, "w") as nowhere:
-        child = subprocess.Popen([MCBO, *arguments], stdout=nowhere, stderr=subprocess.PIPE, text=True)
-        said = child.stderr.read()
-        _, status, usage = os.wait4(child.pid, 0)
-    if status:
-        sys.exit(f"{arguments}: {said}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss // 1024
+    # A child of this program would begin with this program's memory on its account.
+    clock = ["/usr/bin/time", "-f", "%U %S %M", MCBO]
+    done = subprocess.run([*clock, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{arguments}: {done.stderr}")
+    user, system, memory = map(float, done.stderr.split()[-3:])
+    return user + system, round(memory / 1024)
 
 
 def path(name):
@@ -122,7 +122,7 @@ def sets():
             values = [chance.gauss(0, 0.5) for _ in range(count)]
             reward = sum(math.cos(2 * value - node) for node, value in enumerate(values)) + chance.gauss(0, 0.1)
             cells.append(",".join(map(repr, [*values, reward])))
-        run("new", f"sets{count}", "--problem", write(f"sets{count}.toml", text))
+        run("new", f"sets{count}", "--problem", write(f"sets{count}.toml", text), "--initial", "1")
         run("add", f"sets{count}", "--csv", write(f"sets{count}.csv", "\n".join(cells) + "\n"))
         lines.append((count, run("ask", f"sets{count}")))
     table("Nodes that can be set, any of them together, 60 rows", ["settable", "`ask`"], lines)

@@ -36,7 +36,8 @@ class FrozenDict(dict[K, V]):
         raise TypeError("this belongs to a result and cannot be changed; hint: dict(...) makes a copy that can")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
+    clear = pop = popitem = _refuse
+    setdefault = update = _refuse  # pyright: ignore[reportAssignmentType]
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))

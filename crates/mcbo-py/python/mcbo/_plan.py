@@ -118,5 +118,6 @@ def _places(executor: Executor) -> int:
     client = getattr(executor, "_client", None)
     threads = getattr(client, "nthreads", None)
     if callable(threads):
-        return max(1, sum(int(count) for count in threads().values()))
+        counts: Any = threads()
+        return max(1, sum(int(count) for count in counts.values()))
     return os.cpu_count() or 1

@@ -171,14 +171,15 @@ def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any, is_neutral:
 def inputs(given: Any, names: Sequence[str], what: str) -> NDArray[np.float64]:
     """Places, a row each: an array with columns in the order of the names, or columns by name in any order."""
     if is_frame(given) or (isinstance(given, np.ndarray) and given.dtype.names is not None):
-        has = [str(name) for name in (given.columns if is_frame(given) else given.dtype.names or ())]
+        frame: Any = given
+        has = [str(name) for name in (frame.columns if is_frame(given) else frame.dtype.names or ())]
         without = [name for name in names if name not in has]
         if without:
             raise DataError(f"the table of {what} has no column {without[0]!r}; hint: it needs {', '.join(names)}")
         twice = [name for name in names if has.count(name) > 1]
         if twice:
             raise DataError(f"the table of {what} has the column {twice[0]!r} twice; hint: one each")
-        columns = [floats(given[name].to_numpy() if is_frame(given) else given[name], name) for name in names]
+        columns = [floats(frame[name].to_numpy() if is_frame(given) else frame[name], name) for name in names]
         return np.column_stack(columns) if columns else np.empty((len(given), 0))
     if isinstance(given, Mapping):
         return inputs([given], names, what)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import numbers
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mcbo._errors import ProblemError
 
@@ -67,8 +68,9 @@ def _value(value: object, depth: int = 0) -> str:
             f"{_key(key)} = {_value(item, depth + 1)}" for key, item in value.items() if item is not None
         )
         return f"{{ {inside} }}" if inside else "{}"
-    if hasattr(value, "tolist"):
-        return _value(value.tolist(), depth + 1)
+    to_list: Any = getattr(value, "tolist", None)
+    if to_list is not None:
+        return _value(to_list(), depth + 1)
     if isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, (bytes, bytearray, memoryview)):
         items = sorted(value) if isinstance(value, (set, frozenset)) else value
         return "[" + ", ".join(_value(item, depth + 1) for item in items) + "]"

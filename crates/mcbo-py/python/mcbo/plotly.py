@@ -43,7 +43,8 @@ def _band(
     label: str,
 ) -> None:
     """A line with a band about it."""
-    colour = _COLOURS[len(figure.data) // 2 % len(_COLOURS)]
+    drawn: Any = figure.data
+    colour = _COLOURS[len(drawn) // 2 % len(_COLOURS)]
     figure.add_scatter(
         x=np.concatenate([x, x[::-1]]),
         y=np.concatenate([middle + half, (middle - half)[::-1]]),

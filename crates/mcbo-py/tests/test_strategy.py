@@ -50,6 +50,13 @@ def test_it_runs_in_a_study(make: Callable[..., mcbo.Study], greenhouse: mcbo.Pr
     assert stored.best().reward is not None
 
 
+def test_every_name_is_a_strategy(greenhouse: mcbo.Problem) -> None:
+    assert mcbo.strategy.NAMES[0] == "mcbo"
+    assert "random" in mcbo.strategy.NAMES
+    for name in mcbo.strategy.NAMES:
+        assert mcbo.create_study(greenhouse, strategy=name).strategy == name
+
+
 def test_a_store_asks_for_it_again(greenhouse: mcbo.Problem, tmp_path: Path) -> None:
     storage = f"sqlite://{tmp_path}/s.sqlite"
     mcbo.create_study(greenhouse, storage=storage, strategy=Perturb(), seed=3).optimize(grow, n_trials=5)

@@ -54,7 +54,7 @@ def test_every_name_is_a_strategy(greenhouse: mcbo.Problem) -> None:
     assert mcbo.strategy.NAMES[0] == "mcbo"
     assert "random" in mcbo.strategy.NAMES
     for name in mcbo.strategy.NAMES:
-        assert mcbo.create_study(greenhouse, strategy=name).strategy == name
+        assert mcbo.create_study(greenhouse, strategy=name).status.strategy == name
 
 
 def test_a_store_asks_for_it_again(greenhouse: mcbo.Problem, tmp_path: Path) -> None:

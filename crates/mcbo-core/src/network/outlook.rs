@@ -34,10 +34,13 @@ const OF_MANY: usize = 64;
 /// More interventions than this are many.
 pub(crate) const FEW: usize = 16;
 
-/// What remains unsaid by the rows that processes are condensed to, as a share of the variance of the noise.
-const REMAINDER: f64 = 1e-5;
+/// What remains unsaid by the rows that processes are condensed to, as a share of the variance of the noise: for few interventions,
+/// and for many, of which less is promised.
+const REMAINDERS: [f64; 2] = [1e-5, 1e-4];
 /// Interventions that go through the network together: enough for matrix products, few enough for the cache.
 const BLOCK: usize = 16;
+/// Blocks that a thread does with the same memory.
+const LONG: usize = 8;
 
 /// Normal numbers of a number of dimensions, `[dimension][point]`: quasi-random, every point with its mirror image, and as far as
 /// there are points enough with exactly the variances and covariances that are right. Expectations of what bends are then exact to
@@ -123,9 +126,9 @@ impl Network {
     }
 
     /// The same mechanisms by as few rows as will do: for [`Self::roll`] alone.
-    fn condensed(&self) -> Self {
+    fn condensed(&self, remainder: f64) -> Self {
         let condensed = |group: &Group| Group {
-            set: group.set.condensed(REMAINDER),
+            set: group.set.condensed(remainder),
             first: group.first,
             rows: group.rows,
             row_noise: group.row_noise.clone(),
@@ -178,7 +181,8 @@ impl Network {
         interventions: &[(&Intervention, &[Forecast])],
         outcomes: usize,
     ) -> Vec<Outlooks> {
-        let (network, table) = (self.condensed(), NormalTable::new());
+        let remainder = REMAINDERS[usize::from(outcomes <= OF_MANY)];
+        let (network, table) = (self.condensed(remainder), NormalTable::new());
         let chance = chance(problem, self, outcomes, OUTCOME_SEED);
         // Interventions that set the same nodes go together.
         let mut order: Vec<usize> = (0..interventions.len()).collect();
@@ -202,7 +206,8 @@ impl Network {
             let told = |(place, &k): (usize, &usize)| (k, told.outlook(interventions[k], place));
             block.iter().enumerate().map(told).collect::<Vec<_>>()
         };
-        let mut found: Vec<_> = blocks.par_iter().map_init(Room::default, one).flatten().collect();
+        let mut found: Vec<_> =
+            blocks.par_iter().with_min_len(LONG).map_init(Room::default, one).flatten().collect();
         found.sort_by_key(|(k, _)| *k);
         found.into_iter().map(|(_, outlook)| outlook).collect()
     }

@@ -64,6 +64,12 @@ pub enum PlotError {
 }
 
 impl Picture {
+    /// Its width, in the units in which its small text is 10 high.
+    pub fn width(&self) -> f64 {
+        let width = self.svg.split("width=\"").nth(1).and_then(|rest| rest.split('"').next());
+        width.and_then(|width| width.parse().ok()).unwrap_or(0.0)
+    }
+
     /// The picture as PNG, two dots per unit, with a font of our own.
     ///
     /// # Errors
@@ -73,14 +79,18 @@ impl Picture {
     }
 }
 
+/// Nodes that have pictures of their own at most, those nearest to the reward: of more nobody looks at all.
+pub const NODES: usize = 60;
+
 /// All pictures of a study: history, graph, parallel coordinates; with a recommendation also the mechanism of every node
-/// and how well each learned one foretells what it has not seen.
+/// and how well each learned one foretells what it has not seen. Of very many nodes only those of the last 60 in the order of causes.
 pub fn pictures(study: &Study, recommendation: Option<&Recommendation>) -> Vec<Picture> {
     let network = recommendation.map(|advice| &advice.network);
     let mut pictures =
         vec![history(study, recommendation), graph_of(study, network, None), parallel(study, recommendation)];
     if let Some(Recommendation { network, intervention, .. }) = recommendation {
         let order = study.problem().graph().order();
+        let order = &order[order.len().saturating_sub(NODES)..];
         pictures.extend(order.iter().filter_map(|&node| mechanism_about(study, network, node, intervention)));
         pictures.extend(order.iter().filter_map(|&node| calibration(study, network, node)));
     }

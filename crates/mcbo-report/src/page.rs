@@ -56,11 +56,33 @@ impl Modelled {
     /// # Errors
     /// If no model can be fitted.
     pub fn of(study: &Study, given: &Given) -> Result<Self, StudyError> {
+        // Nobody gives it up.
+        Self::of_unless(study, given, &|| false)?.ok_or(StudyError::NoData)
+    }
+
+    /// The same, unless it is given up: that is asked before every part of it.
+    ///
+    /// # Errors
+    /// If no model can be fitted.
+    pub fn of_unless(
+        study: &Study,
+        given: &Given,
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, StudyError> {
+        if given_up() {
+            return Ok(None);
+        }
         let recommendation = study.recommend_given(Criterion::Mean, given)?;
+        if given_up() {
+            return Ok(None);
+        }
         let certificate = study.certify(&recommendation, WIDTH);
+        if given_up() {
+            return Ok(None);
+        }
         let effects = study.effects(&recommendation)?;
         let odd = study.oddities(&recommendation.network);
-        Ok(Self { share: None, recommendation, certificate, effects, odd })
+        Ok(Some(Self { share: None, recommendation, certificate, effects, odd }))
     }
 
     /// The same at once, however long the study is: of a long one the model is fitted to a share.
@@ -95,7 +117,7 @@ pub fn report(subject: &Subject<'_>, looks: Looks<'_>) -> String {
 pub fn index(name: &str, pictures: &[Picture]) -> String {
     let mut body = format!("<h1>{}</h1>\n", escape(name));
     for picture in pictures {
-        let _ = writeln!(body, "<figure>{}</figure>", picture.svg);
+        body.push_str(&parts::figure(picture));
     }
     page(name, &body, Looks::Inside)
 }

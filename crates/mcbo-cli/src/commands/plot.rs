@@ -57,6 +57,12 @@ pub fn run(arguments: &Plot) -> Result<ExitCode> {
     for picture in &pictures {
         console.note(&format!("  {:<width$}  {}", picture.name, picture.title));
     }
+    if study.problem().nodes().len() > mcbo_plot::NODES {
+        console.note(&format!(
+            "of {} nodes those nearest to the reward have pictures of their own; `mcbo serve` draws any of them",
+            study.problem().nodes().len()
+        ));
+    }
     if recommendation.is_none() {
         console.note("nothing was measured yet, so there is no model to show");
     }

@@ -126,6 +126,12 @@ impl<'a> Draws<'a> {
         &self.rollout.plan
     }
 
+    /// The rollout of the draws, and the decision vectors of all of them at one unit-scaled point.
+    pub fn at(&self, point: &[f64]) -> (&Rollout<'a>, Vec<f64>) {
+        let expanded = self.shifts.iter().flat_map(|shifts| point.iter().chain(shifts).copied());
+        (&self.rollout, expanded.collect())
+    }
+
     /// Number of draws.
     pub fn count(&self) -> usize {
         self.shifts.len()

@@ -1,5 +1,7 @@
 //! What matters: what every action and every arrow does to the reward, and which node is to blame for what is not known of it.
 
+mod sloped;
+
 use rayon::prelude::*;
 
 use crate::{Choice, Data, Intervention, Problem};
@@ -17,6 +19,8 @@ const SYSTEMS: usize = 48;
 const SAMPLES: usize = 8;
 /// Draws of one mechanism behind its share of what is not known.
 const BLAME_DRAWS: usize = 128;
+/// Arrows times nodes, up to which every arrow is followed through the network by itself: their product is what that takes.
+const FOLLOWED: usize = 8_000;
 /// An arrow is followed over what was seen of the parent, the outermost twentieths left out.
 const SEEN: [f64; 2] = [0.05, 0.95];
 
@@ -80,29 +84,32 @@ impl Network {
     ///
     /// An action that has no way to the reward under this intervention has an effect of 0, and so has an arrow into a node
     /// that is set.
+    ///
+    /// In large graphs, where arrows times nodes are more than 8,000, what an arrow does to the node that it points to is
+    /// followed to the reward by the slopes of the mechanisms after it, and so is what is not known of a mechanism; the effects of
+    /// actions are computed as ever.
     pub fn effects(&self, problem: &Problem, data: &Data, about: &Intervention, seed: u64) -> Effects {
+        self.effects_within(problem, data, about, seed, FOLLOWED)
+    }
+
+    fn effects_within(
+        &self,
+        problem: &Problem,
+        data: &Data,
+        about: &Intervention,
+        seed: u64,
+        followed: usize,
+    ) -> Effects {
         let functions = self.draw_functions(SYSTEMS, seed);
+        let arrows: Vec<(usize, usize)> = (0..problem.nodes().len())
+            .filter(|&to| self.nodes[to].is_some())
+            .flat_map(|to| problem.nodes()[to].parents.iter().map(move |&from| (from, to)))
+            .collect();
+        let one_by_one = arrows.len() * problem.nodes().len() <= followed;
         let effect = |places: &[f64], ways: Vec<Way>| {
             // The expected reward at every place, in every drawn system.
             let rewards: Vec<Vec<f64>> = ways.iter().map(|way| way.drawn(self, &functions, seed)).collect();
-            if rewards.is_empty() || !rewards.iter().flatten().all(|reward| reward.is_finite()) {
-                return None;
-            }
-            let mut ranges: Vec<f64> = (0..SYSTEMS)
-                .map(|system| {
-                    let along = || rewards.iter().map(|place| place[system]);
-                    along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
-                })
-                .collect();
-            let effect = ranges.iter().sum::<f64>() / SYSTEMS as f64;
-            let [lower, upper] = [LOWER_QUANTILE, 1.0 - LOWER_QUANTILE].map(|q| quantile(&mut ranges, q));
-            let means: Vec<f64> = rewards.iter().map(|place| place.iter().sum()).collect();
-            let at = |better: fn(f64, f64) -> bool| {
-                let better =
-                    |best: usize, next: usize| if better(means[next], means[best]) { next } else { best };
-                (0..means.len()).reduce(better).map_or(f64::NAN, |place| places[place])
-            };
-            Some(Effect { effect, lower, upper, best: at(|a, b| a > b), worst: at(|a, b| a < b) })
+            Effect::along(places, &rewards)
         };
         let of_lever = |(name, interventions): &(String, Vec<(f64, Intervention)>)| {
             let places: Vec<f64> = interventions.iter().map(|(place, _)| *place).collect();
@@ -121,14 +128,19 @@ impl Network {
             };
             Some((from, to, effect(&places, seen.iter().map(way).collect())?))
         };
-        let arrows: Vec<(usize, usize)> = (0..problem.nodes().len())
-            .filter(|&to| self.nodes[to].is_some())
-            .flat_map(|to| problem.nodes()[to].parents.iter().map(move |&from| (from, to)))
-            .collect();
-        let mut arrows: Vec<(usize, usize, Effect)> = arrows.par_iter().filter_map(of_arrow).collect();
+        let mut arrows: Vec<(usize, usize, Effect)> = if one_by_one {
+            arrows.par_iter().filter_map(of_arrow).collect()
+        } else {
+            self.arrows_by_slopes(problem, data, about, &arrows, seed)
+        };
         actions.sort_by(|a, b| b.1.effect.total_cmp(&a.1.effect));
         arrows.sort_by(|a, b| b.2.effect.total_cmp(&a.2.effect));
-        Effects { actions, arrows, unknown: self.blame(problem, about, seed) }
+        let shares = if one_by_one {
+            self.blame(problem, about, seed)
+        } else {
+            self.blame_by_slopes(problem, about, seed)
+        };
+        Effects { actions, arrows, unknown: shares }
     }
 
     /// The share of every learned node in what is not known of the expected reward of an intervention, the largest first.
@@ -148,15 +160,42 @@ impl Network {
             let squares = drawn.rewards.iter().map(|reward| (reward - mean).powi(2));
             (node, squares.sum::<f64>() / drawn.rewards.len() as f64)
         };
-        let mut shares: Vec<(usize, f64)> = nodes.par_iter().map(variance).collect();
-        let all: f64 = shares.iter().map(|(_, variance)| variance).sum();
-        if !(all > 0.0 && all.is_finite()) {
-            return Vec::new();
-        }
-        shares.iter_mut().for_each(|(_, variance)| *variance /= all);
-        shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-        shares
+        shared(nodes.par_iter().map(variance).collect())
     }
+}
+
+impl Effect {
+    /// What going through some places does, by the expected reward at every place in every drawn system; `None` where it has no value.
+    fn along(places: &[f64], rewards: &[Vec<f64>]) -> Option<Self> {
+        if rewards.is_empty() || !rewards.iter().flatten().all(|reward| reward.is_finite()) {
+            return None;
+        }
+        let range = |system: usize| {
+            let along = || rewards.iter().map(|place| place[system]);
+            along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
+        };
+        let mut ranges: Vec<f64> = (0..rewards[0].len()).map(range).collect();
+        let effect = ranges.iter().sum::<f64>() / ranges.len() as f64;
+        let [lower, upper] = [LOWER_QUANTILE, 1.0 - LOWER_QUANTILE].map(|q| quantile(&mut ranges, q));
+        let means: Vec<f64> = rewards.iter().map(|place| place.iter().sum()).collect();
+        let at = |better: fn(f64, f64) -> bool| {
+            let better =
+                |best: usize, next: usize| if better(means[next], means[best]) { next } else { best };
+            (0..means.len()).reduce(better).map_or(f64::NAN, |place| places[place])
+        };
+        Some(Self { effect, lower, upper, best: at(|a, b| a > b), worst: at(|a, b| a < b) })
+    }
+}
+
+/// Variances as shares of their sum, the largest first; nothing where there are none.
+fn shared(mut shares: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
+    let all: f64 = shares.iter().map(|(_, variance)| variance).sum();
+    if !(all > 0.0 && all.is_finite()) {
+        return Vec::new();
+    }
+    shares.iter_mut().for_each(|(_, variance)| *variance /= all);
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    shares
 }
 
 impl Plan {

@@ -8,7 +8,7 @@ mod workspace;
 use mcbo_gp::Prediction;
 
 use super::functions::FunctionDraws;
-use super::plan::{Plan, Step};
+use super::plan::{Plan, Source, Step};
 use super::{Mechanism, Network, NodeModel};
 
 pub use noise::NoiseSamples;
@@ -122,6 +122,82 @@ impl Network {
         for index in 0..plan.steps.len() {
             self.forward_step(plan, index, batch, None, with_gradient, workspace);
         }
+    }
+
+    /// The same with the derivatives of every decision vector's reward by the values of all steps, which [`Workspace::slopes`] then has.
+    pub(super) fn slopes_in_functions(
+        &self,
+        plan: &Plan,
+        functions: &FunctionDraws,
+        batch: Batch<'_>,
+        workspace: &mut Workspace,
+    ) {
+        workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
+        for index in 0..plan.steps.len() {
+            self.forward_step(plan, index, batch, Some(functions), true, workspace);
+            self.function_slopes(plan, index, batch, functions, workspace);
+        }
+        let Some(last) = plan.steps.len().checked_sub(1) else { return };
+        workspace.forget_slopes(plan);
+        let per = workspace.steps[last].value_columns / batch.candidates(plan);
+        workspace.steps[last].by_value.fill(plan.sign / per as f64);
+        self.backward(plan, batch, workspace, &mut vec![0.0; batch.points.len()]);
+    }
+
+    /// The slopes of the functions that were drawn for a step, by differences, along inputs that other steps compute.
+    fn function_slopes(
+        &self,
+        plan: &Plan,
+        index: usize,
+        batch: Batch<'_>,
+        functions: &FunctionDraws,
+        workspace: &mut Workspace,
+    ) {
+        /// How far to either side an input is moved, in deviations of what was seen of it.
+        const WIDTH: f64 = 0.1;
+        let step = &plan.steps[index];
+        let Some(NodeModel { mechanism: Mechanism::Learned(groups), .. }) = &self.nodes[step.node] else {
+            return;
+        };
+        let Workspace { steps, scratch, .. } = workspace;
+        let state = &mut steps[index];
+        let (columns, per) = (state.columns, state.columns / batch.candidates(plan));
+        let [mut high, mut low] = [Vec::new(), Vec::new()];
+        let mut inputs = state.inputs.clone();
+        for ((group, paths), out) in groups.iter().zip(functions.of(step.node)).zip(&mut state.predictions) {
+            out.mean_jacobian.clear();
+            out.mean_jacobian.resize(group.set.components() * step.dim * columns, 0.0);
+            for k in 0..step.dim {
+                if !matches!(step.sources[k], Source::Computed(..)) {
+                    continue;
+                }
+                let here = k * columns..(k + 1) * columns;
+                for (side, values) in [(WIDTH, &mut high), (-WIDTH, &mut low)] {
+                    let moved = state.inputs[here.clone()].iter().map(|x| x + side);
+                    inputs[here.clone()].iter_mut().zip(moved).for_each(|(x, moved)| *x = moved);
+                    paths.values(&group.set, &inputs, columns, |s| s / per % paths.count(), scratch, values);
+                }
+                inputs[here.clone()].copy_from_slice(&state.inputs[here]);
+                for component in 0..group.set.components() {
+                    let slopes = &mut out.mean_jacobian[(component * step.dim + k) * columns..][..columns];
+                    let ends = high[component * columns..].iter().zip(&low[component * columns..]);
+                    slopes.iter_mut().zip(ends).for_each(|(slope, (a, b))| *slope = (a - b) / (2.0 * WIDTH));
+                }
+            }
+        }
+    }
+
+    /// Computes one step again, by drawn functions, from what the last rollout left of the steps before it. The steps after it are not
+    /// looked at.
+    pub(super) fn step_again(
+        &self,
+        plan: &Plan,
+        index: usize,
+        batch: Batch<'_>,
+        functions: &FunctionDraws,
+        workspace: &mut Workspace,
+    ) {
+        self.forward_step(plan, index, batch, Some(functions), false, workspace);
     }
 
     /// The derivatives by the decision vectors of whatever has the derivatives by values that [`Workspace::slopes`] was given.

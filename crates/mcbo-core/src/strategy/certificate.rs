@@ -14,14 +14,16 @@ use super::limits::Guard;
 use super::mcbo::search_under;
 use super::{Context, Luck, Mcbo, Memory};
 
-/// Realisations of the noise that bounds are averaged over.
-const SAMPLES: usize = 32;
-/// Places of the optimistic search that are bounded.
-const FINALISTS: usize = 6;
+/// Realisations of the noise that bounds are averaged over, and the fewest of them.
+const SAMPLES: [usize; 2] = [32, 4];
+/// Places of the optimistic search that are bounded, and the fewest.
+const FINALISTS: [usize; 2] = [6, 2];
 /// How many times the starts of a suggestion's search the optimistic search has: a bound that is too low would stop a study early.
 const THOROUGH: usize = 4;
-/// The best signs of the mechanisms' deviations, which are climbed from.
-const CLIMBED: usize = 3;
+/// The best signs of the mechanisms' deviations, which are climbed from, and the fewest.
+const CLIMBED: [usize; 2] = [3, 1];
+/// Nodes up to which there is the most of all these: each of them takes as long as there are nodes.
+const NODES: usize = 64;
 /// Evaluations of every ascent and descent.
 const EVALUATIONS: usize = 40;
 
@@ -30,7 +32,8 @@ const EVALUATIONS: usize = 40;
 /// They hold if every learned mechanism lies everywhere within `width` posterior deviations of its mean
 /// (Eq. calibrated of the paper), the graph and the declared formulas are right with no hidden common causes, and the noise is
 /// as the model has it. They are as exact as the search for the extremes, which climbs from many starts but proves nothing, and
-/// as the average over 32 realisations of the noise.
+/// as the average over 32 realisations of the noise. Where more than 64 nodes are on the way to the reward both are less: from 512 on there are
+/// 4 realisations.
 ///
 /// Limits of outcomes do not count: interventions that break them are among those that are no better.
 ///
@@ -91,7 +94,8 @@ impl Mcbo {
         let found = search_under(guard, context, &[], Optimism::Constant, luck, &search, seed, &|_| {});
         let own = Choice::of(problem, intervention);
         let own_point = DecisionSpace::new(problem, &own).point(intervention);
-        let starts = found.into_iter().take(FINALISTS).map(|found| (found.choice, found.point));
+        let finalists = amount(FINALISTS, &Plan::new(problem, network, &own, Optimism::Constant));
+        let starts = found.into_iter().take(finalists).map(|found| (found.choice, found.point));
         let starts: Vec<(Choice, Vec<f64>)> = starts.chain([(own, own_point)]).collect();
         let bounds = starts.into_par_iter().map(|(choice, point)| {
             let decisions = DecisionSpace::new(problem, &choice).dim();
@@ -115,6 +119,11 @@ fn worst(problem: &Problem, network: &Network, intervention: &Intervention, widt
     let (_, values) = extremes(network, &plan, &plan.space().point(intervention), -width, Side::Lowest, seed);
     let lowest = values.iter().sum::<f64>() / values.len() as f64;
     if lowest.is_nan() { f64::NEG_INFINITY } else { lowest }
+}
+
+/// How many there are along a plan.
+fn amount([most, least]: [usize; 2], plan: &Plan) -> usize {
+    (most * NODES / plan.steps.len().max(NODES)).max(least)
 }
 
 /// Which end of what is plausible is sought.
@@ -151,18 +160,19 @@ fn extremes(
             network.rollout(plan, batch, &mut workspace, &mut values, &mut []);
             let mut order: Vec<usize> = (0..starts.len()).collect();
             order.sort_by(|&a, &b| (direction * values[a]).total_cmp(&(direction * values[b])));
-            let climbed = order.into_iter().take(if free == 0 { 0 } else { CLIMBED }).map(|start| {
-                let rule = StopRule { evaluations: EVALUATIONS, ..RULE };
-                let start = starts[start].clone();
-                let search = minimize(start, lower.clone(), upper.clone(), rule, |point, gradient| {
-                    let batch = Batch { points: point, beta, noise: &noise };
-                    network.rollout(plan, batch, &mut workspace, &mut values, gradient);
-                    gradient.iter_mut().for_each(|g| *g *= direction);
-                    direction * values[0]
+            let climbed =
+                order.into_iter().take(if free == 0 { 0 } else { amount(CLIMBED, plan) }).map(|start| {
+                    let rule = StopRule { evaluations: EVALUATIONS, ..RULE };
+                    let start = starts[start].clone();
+                    let search = minimize(start, lower.clone(), upper.clone(), rule, |point, gradient| {
+                        let batch = Batch { points: point, beta, noise: &noise };
+                        network.rollout(plan, batch, &mut workspace, &mut values, gradient);
+                        gradient.iter_mut().for_each(|g| *g *= direction);
+                        direction * values[0]
+                    });
+                    let (point, value) = search.best();
+                    (point[decisions.len()..].to_vec(), direction * value)
                 });
-                let (point, value) = search.best();
-                (point[decisions.len()..].to_vec(), direction * value)
-            });
             let best = climbed.reduce(|best, next| {
                 if next.1.is_nan() || direction * next.1 < direction * best.1 { next } else { best }
             });
@@ -190,12 +200,12 @@ fn corners(free: usize, seed: u64) -> impl Iterator<Item = Vec<f64>> {
 
 /// The realisations that every bound is averaged over.
 fn noise_of(plan: &Plan, seed: u64) -> NoiseSamples {
-    NoiseSamples::new(plan, SAMPLES, seed ^ 0x00ce_4711)
+    NoiseSamples::new(plan, amount(SAMPLES, plan), seed ^ 0x00ce_4711)
 }
 
 fn clairvoyant(problem: &Problem, network: &Network, choice: &Choice) -> Plan {
-    let noisy = Plan::new(problem, network, choice, Optimism::Constant).is_noisy();
-    let samples = if noisy { SAMPLES } else { 1 };
+    let constant = Plan::new(problem, network, choice, Optimism::Constant);
+    let samples = if constant.is_noisy() { amount(SAMPLES, &constant) } else { 1 };
     Plan::new(problem, network, choice, Optimism::Clairvoyant { samples })
 }
 

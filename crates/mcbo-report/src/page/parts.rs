@@ -11,6 +11,9 @@ use crate::{describe, timestamp, why};
 
 /// Trials that are shown without a click.
 const OPEN: usize = 60;
+/// Nodes that have a picture, those nearest to the reward; and how many of them are shown without a click.
+const DRAWN: usize = 40;
+const DRAWN_OPEN: usize = 12;
 /// Cells of the table of trials at most: a page should not be larger than can be sent.
 const CELLS: usize = 200_000;
 
@@ -18,8 +21,12 @@ fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", escape(text))
 }
 
-fn figure(picture: &Picture) -> String {
-    format!("<figure>{}</figure>\n", picture.svg)
+/// The width of a page's column: what is wider is not made small to fit.
+const COLUMN: f64 = 1088.0;
+
+pub(super) fn figure(picture: &Picture) -> String {
+    let class = if picture.width() > COLUMN { " class=\"wide\"" } else { "" };
+    format!("<figure{class}>{}</figure>\n", picture.svg)
 }
 
 fn table(head: &[String], rows: &[Vec<String>]) -> String {
@@ -283,11 +290,9 @@ pub fn learned(subject: &Subject<'_>) -> String {
         mcbo_plot::mechanism_about(subject.fitted(), network, node, about)
     });
     let mut out = String::new();
-    for (place, picture) in pictures.enumerate() {
-        match place {
-            12 => out.push_str("<details><summary>More nodes, farther from the reward</summary>\n"),
-            _ if place > 40 => break,
-            _ => {}
+    for (place, picture) in pictures.take(DRAWN).enumerate() {
+        if place == DRAWN_OPEN {
+            out.push_str("<details><summary>More nodes, farther from the reward</summary>\n");
         }
         out.push_str(&figure(&picture));
     }
@@ -369,16 +374,21 @@ pub fn trust(subject: &Subject<'_>) -> String {
     if all.is_empty() {
         return paragraph(&trusted(&all));
     }
-    let order = study.problem().graph().order().iter();
-    let pictures = order.filter_map(|&node| mcbo_plot::calibration(study, network, node));
+    let order = study.problem().graph().order();
+    let near = order[order.len().saturating_sub(DRAWN)..].iter();
+    let pictures = near.filter_map(|&node| mcbo_plot::calibration(study, network, node));
     let pictures: String = pictures.map(|picture| figure(&picture)).collect();
     let row = |row: &Foretold| {
         let share = format!("{:.0} %", 100.0 * row.share);
         vec![row.name.clone(), row.trials.to_string(), share, row.verdict.to_owned()]
     };
     let head = ["node", "trials", "within 90 % bounds", ""].map(String::from);
+    let mut rows = table(&head, &all.iter().map(row).collect::<Vec<_>>());
+    if all.len() > DRAWN {
+        rows = format!("<details><summary>All {} nodes</summary>\n{rows}</details>\n", all.len());
+    }
     paragraph(&trusted(&all))
-        + &table(&head, &all.iter().map(row).collect::<Vec<_>>())
+        + &rows
         + &format!("<details><summary>Pictures of it</summary>\n{pictures}</details>\n")
 }
 

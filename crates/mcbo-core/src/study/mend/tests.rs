@@ -53,6 +53,10 @@ fn a_corrected_study_goes_on_as_one_that_was_told_right() {
     assert_ne!(corrected.data(), reference.data());
     assert!(corrected.correct(3, &[None, right(3)[1]]).unwrap());
     assert!(!corrected.correct(3, &right(3)).unwrap(), "nothing is left to correct");
+    // There and back again is as if nothing had been.
+    assert!(corrected.correct(3, &[None, Some(-5.0)]).unwrap());
+    assert_ne!(corrected.data(), reference.data());
+    assert!(corrected.correct(3, &[None, right(3)[1]]).unwrap());
     go_on_alike(&mut corrected, &mut reference);
 }
 

@@ -14,6 +14,8 @@ mod rows;
 mod server;
 #[path = "conformance/shelf.rs"]
 mod shelf;
+#[path = "conformance/undone.rs"]
+mod undone;
 #[path = "conformance/workers.rs"]
 mod workers;
 
@@ -35,6 +37,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("contexts", contexts::contexts),
     ("ranges", contexts::ranges),
     ("voids", flow::voids),
+    ("undone", undone::undone),
     ("two_workers", workers::two_workers),
     ("leases", workers::leases),
     ("signs_of_life", workers::signs_of_life),

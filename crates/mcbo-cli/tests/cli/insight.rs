@@ -241,6 +241,38 @@ fn the_report_of_a_long_study_stays_small() {
     assert!(some.len() < 400_000 && grown < 300, "{} and {grown} a trial", some.len());
 }
 
+/// Of more than 300 trials a model of 200 looks for what does not fit, and every command that looks says so.
+#[test]
+fn long_studies_are_looked_at_by_a_share() {
+    let problem = "maximize = \"y\"\n[nodes.y]\nactions = [\"a\"]\n[actions.a]\nrange = [0, 1]\n";
+    let directory = with_file("p.toml", problem);
+    let at = directory.path();
+    mcbo_in(at, &["new", "long", "--problem", "p.toml"]).with_code(0);
+    let add = |rows: &[(f64, f64)]| {
+        let table: String = rows.iter().map(|(a, y)| format!("{a},{y}\n")).collect();
+        std::fs::write(at.join("rows.csv"), format!("a,y\n{table}")).unwrap();
+        mcbo_in(at, &["add", "long", "--csv", "rows.csv"]).with_code(0).stderr
+    };
+    let row = |k: u32| {
+        let a = f64::from(k * 7919 % 10_007) / 10_007.0;
+        (a, 1.0 - (a - 0.3).powi(2) + 0.01 * f64::from(k % 17))
+    };
+    let said = add(&(0..340).map(row).collect::<Vec<_>>());
+    assert!(!said.contains("warning"), "nothing is odd: {said}");
+    assert!(!mcbo_in(at, &["status", "long"]).with_code(0).stdout.contains("does not fit"));
+    let said = add(&[(0.5, 40.0)]);
+    assert!(said.contains("by a model of 200 of 341 trials") && said.contains("trial 341"), "{said}");
+    let status = mcbo_in(at, &["status", "long"]).with_code(0).stdout;
+    assert!(status.contains("does not fit, by a model of 200 of 341 trials"), "{status}");
+    assert!(status.contains("trial 341"), "{status}");
+    let told = object(at, &["status", "long", "--json"]);
+    assert!(told["suspicions"].to_string().contains("341"), "{told}");
+    // What is told is looked at in the same way.
+    mcbo_in(at, &["ask", "long"]).with_code(0);
+    let said = mcbo_in(at, &["tell", "long", "342", "y=-35"]).with_code(0).stderr;
+    assert!(said.contains("by a model of 200 of 342 trials") && said.contains("trial 342"), "{said}");
+}
+
 #[test]
 fn a_drawn_graph_begins_a_problem() {
     let directory = lab();

@@ -62,10 +62,24 @@ fn every_command_prints_what_the_page_says() {
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let calls = calls(&page);
     for command in [
-        "init", "new", "add", "ask", "tell", "status", "best", "predict", "correct", "void", "doctor",
-        "report", "log", "copy", "rename", "delete", "plot", "export",
+        "init", "new", "add", "ask", "tell", "status", "best", "predict", "effects", "correct", "void",
+        "doctor", "report", "log", "copy", "rename", "delete", "update", "plot", "export",
     ] {
-        assert!(calls.iter().any(|(call, _)| call.starts_with(&format!("mcbo {command}"))), "{command}");
+        assert!(calls.iter().any(|(call, _)| call.starts_with(&format!("mcbo {command} "))), "{command}");
+    }
+    for (command, option) in [
+        ("init", "--from"),
+        ("ask", "--why"),
+        ("ask", "--given"),
+        ("predict", "--given"),
+        ("effects", "--given"),
+        ("report", "--given"),
+        ("void", "--undo"),
+    ] {
+        let with = |(call, _): &(String, String)| {
+            call.starts_with(&format!("mcbo {command} ")) && call.contains(option)
+        };
+        assert!(calls.iter().any(with), "{command} {option}");
     }
     for (call, shown) in calls {
         let output = Command::new("sh")

@@ -7,7 +7,7 @@ use mcbo_core::Problem;
 /// # Errors
 /// What is wrong with it.
 pub fn table(problem: &Problem, text: &str) -> Result<usize, String> {
-    let rows = crate::commands::add::table::read(problem, text.as_bytes(), false);
+    let rows = mcbo_report::rows::read(problem, text.as_bytes(), false);
     rows.map(|rows| rows.table.len()).map_err(|(message, hint)| format!("{message}; hint: {hint}"))
 }
 

@@ -14,6 +14,7 @@ pub mod log;
 pub mod number;
 pub mod page;
 pub mod predict;
+pub mod rows;
 pub mod sets;
 pub mod status;
 mod templates;

@@ -14,6 +14,8 @@ pub struct Failure {
     pub status: StatusCode,
     pub message: String,
     pub hint: Option<String>,
+    /// Lines of a table that are wrong, and why.
+    pub lines: Vec<(u64, String)>,
 }
 
 impl Failure {
@@ -21,7 +23,7 @@ impl Failure {
     pub fn new(status: StatusCode, text: &str) -> Self {
         let split = text.split_once("; hint: ").or_else(|| text.split_once("\nhint: "));
         let (message, hint) = split.map_or((text, None), |(message, hint)| (message, Some(hint)));
-        Self { status, message: message.to_owned(), hint: hint.map(str::to_owned) }
+        Self { status, message: message.to_owned(), hint: hint.map(str::to_owned), lines: Vec::new() }
     }
 
     /// The request cannot be understood.
@@ -37,7 +39,11 @@ impl Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let body = json!({ "error": self.message, "hint": self.hint });
+        let mut body = json!({ "error": self.message, "hint": self.hint });
+        if !self.lines.is_empty() {
+            let line = |(line, message): &(u64, String)| json!({ "line": line, "message": message });
+            body["lines"] = self.lines.iter().map(line).collect();
+        }
         (self.status, json_of(&body)).into_response()
     }
 }

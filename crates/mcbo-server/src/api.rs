@@ -3,6 +3,7 @@
 pub mod downloads;
 pub mod events;
 pub mod model;
+pub mod rows;
 pub mod studies;
 pub mod table;
 pub mod trials;

@@ -255,26 +255,100 @@ impl OpenStudy {
     }
 }
 
-/// Computes a model when it is its turn, unless nobody waits for it any more.
+/// Whether nobody waits for a model any more; whoever asks from then on begins it anew.
+fn given_up(slot: &Slot) -> bool {
+    let mut running = lock(&slot.running);
+    // Who waits has subscribed before looking whether it is running.
+    let alone = slot.ready.receiver_count() == 0;
+    *running = !alone;
+    alone
+}
+
+/// Computes a model when it is its turn, as long as somebody waits for it: that is looked at before every part of it.
 async fn fit(permits: Arc<Semaphore>, slot: Arc<Slot>, snapshot: Arc<Snapshot>) {
     use futures_util::future::{Either, select};
     use std::pin::pin;
-    let permit = match select(pin!(permits.acquire_owned()), pin!(slot.ready.closed())).await {
-        Either::Left((Ok(permit), _)) => permit,
-        _ => {
-            *lock(&slot.running) = false;
-            return;
-        }
-    };
-    let work = slot.clone();
-    let computed = blocking(move || {
-        let _permit = permit;
-        Ok(Arc::new(Modelled::of(&snapshot.study, &work.given)?))
-    })
-    .await;
-    if computed.is_err() {
-        // The next who asks tries again.
-        *lock(&slot.running) = false;
+    loop {
+        let permit = match select(pin!(permits.clone().acquire_owned()), pin!(slot.ready.closed())).await {
+            Either::Left((Ok(permit), _)) => permit,
+            _ if given_up(&slot) => return,
+            _ => continue,
+        };
+        let (work, snapshot) = (slot.clone(), snapshot.clone());
+        let computed = blocking(move || {
+            let _permit = permit;
+            let alone = || work.ready.receiver_count() == 0;
+            Ok(Modelled::of_unless(&snapshot.study, &work.given, &alone)?)
+        })
+        .await;
+        let computed = match computed {
+            Ok(Some(model)) => Ok(Arc::new(model)),
+            Ok(None) if given_up(&slot) => return,
+            Ok(None) => continue,
+            Err(failure) => {
+                // The next who asks tries again.
+                *lock(&slot.running) = false;
+                Err(failure)
+            }
+        };
+        slot.ready.send_replace(Some(computed));
+        return;
     }
-    slot.ready.send_replace(Some(computed));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mcbo_store::{Options, Row};
+
+    use super::*;
+
+    const PROBLEM: &str = "maximize = \"y\"\n[nodes.x]\nactions = [\"a\"]\n[nodes.y]\nparents = [\"x\"]\n[actions.a]\nrange = [0, 1]\n";
+
+    /// Who asks for a model and goes away does not leave it computing to the end; who asks afterwards gets one.
+    #[test]
+    fn models_that_nobody_waits_for_are_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite://{}", folder.path().join("s.sqlite").display())).unwrap();
+        let mut study = store.create("s", PROBLEM, &Options::default()).unwrap();
+        let row = |k: u32| {
+            let a = f64::from(k) / 9.0;
+            let values = [("x", a.sin()), ("y", a * (1.0 - a))].map(|(name, v)| (name.to_owned(), vec![v]));
+            Row { actions: [("a".to_owned(), a)].into(), values: values.into(), ..Row::default() }
+        };
+        study.add(&(0..10).map(row).collect::<Vec<_>>()).unwrap();
+        let library = Arc::new(Library::new(store, "tests".into()));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let given = |_: &Problem| Ok(Given::default());
+            let waiting = tokio::spawn({
+                let library = library.clone();
+                async move { library.model("s", given).await.is_ok() }
+            });
+            let running = || {
+                let open = lock(&library.shelf).get("s").cloned();
+                open.is_some_and(|open| lock(&open.slots).iter().any(|slot| *lock(&slot.running)))
+            };
+            let until = async |wanted: bool| {
+                for _ in 0..60_000 {
+                    if running() == wanted {
+                        return;
+                    }
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                panic!("a minute is over");
+            };
+            until(true).await;
+            waiting.abort();
+            until(false).await;
+            let open = lock(&library.shelf)["s"].clone();
+            for slot in lock(&open.slots).iter() {
+                assert!(!*lock(&slot.running) && slot.ready.borrow().is_none(), "computed for nobody");
+            }
+            assert_eq!(library.permits.available_permits(), AT_ONCE, "its place is free for others");
+            let (_, model) = library.model("s", given).await.unwrap_or_else(|error| panic!("{error:?}"));
+            assert!(model.certificate.gap().is_finite());
+        });
+    }
 }

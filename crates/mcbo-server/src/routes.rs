@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
 
 use crate::answer::Failure;
-use crate::api::{downloads, events, model, studies, table, trials};
+use crate::api::{downloads, events, model, rows, studies, table, trials};
 use crate::{App, assets, guard};
 
 type Route = (&'static str, &'static str, MethodRouter<App>);
@@ -31,6 +31,7 @@ fn api() -> Vec<Route> {
         ("GET", "/api/studies/{study}/log", get(studies::log)),
         ("POST", "/api/studies/{study}/ask", post(trials::ask)),
         ("POST", "/api/studies/{study}/enqueue", post(trials::enqueue)),
+        ("POST", "/api/studies/{study}/add", post(rows::add)),
         ("POST", "/api/studies/{study}/void", post(trials::void)),
         ("POST", "/api/studies/{study}/restore", post(trials::restore)),
         ("GET", "/api/studies/{study}/trials", get(table::list)),

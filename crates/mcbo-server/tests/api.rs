@@ -178,6 +178,75 @@ fn what_is_wrong_is_said() {
     assert_eq!(server.get("/api/studies/beer").0, 404);
 }
 
+/// A table is taken as a whole or not at all, with the lines that are wrong.
+#[test]
+fn measurements_from_before() {
+    let server = Running::start(|_| {});
+    with_trials(&server, 1);
+    let add = |body: Value| server.post("/api/studies/beer/add", &body);
+    let trials = || server.get("/api/studies/beer").1["trials"].clone();
+    let (status, answer) =
+        add(json!({ "csv": "water,moisture,growth\n1,0.3,0.5\n2,wet,0.5\n3,0.4\n,0.4,0.5\n" }));
+    assert_eq!((status, &answer["error"]), (400, &json!("3 bad rows, so none was added")), "{answer}");
+    let lines: Vec<u64> =
+        answer["lines"].as_array().unwrap().iter().map(|one| one["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, [3, 4, 5]);
+    assert!(answer["lines"][0]["message"].as_str().unwrap().contains("wet"), "{answer}");
+    assert!(!answer.to_string().contains("--missing"), "the page has no options: {answer}");
+    for (csv, words) in [
+        ("", "empty"),
+        ("water,growth\n", "no row"),
+        ("waiter,growth\n1,2\n", "waiter"),
+        ("water\n99\n", "bad row"),
+    ] {
+        let (status, answer) = add(json!({ "csv": csv }));
+        assert_eq!(status, 400, "{csv:?}: {answer}");
+        assert!(answer["error"].as_str().unwrap().contains(words) && !answer["hint"].is_null(), "{answer}");
+    }
+    assert_eq!(trials(), 1, "nothing was taken");
+    let good = "water;moisture;growth\n1;0.35;0.84\n2;0.4;\n";
+    assert_eq!(add(json!({ "csv": good })), (200, json!({ "added": 2, "there": 0, "skipped": 0 })));
+    let (status, answer) = add(json!({ "csv": good }));
+    assert_eq!((status, answer["lines"].as_array().unwrap().len()), (400, 2), "{answer}");
+    assert_eq!(add(json!({ "csv": good, "known": "skip" })).1["there"], 2);
+    assert_eq!(add(json!({ "csv": good, "known": "take" })).1["added"], 2);
+    assert_eq!(add(json!({ "csv": "water,growth\n,0.4\n", "neutral": true })).1["added"], 1);
+    assert_eq!(trials(), 6);
+    assert_eq!(add(json!({ "csv": good, "known": "perhaps" })).0, 400);
+    assert_eq!(server.post("/api/studies/bear/add", &json!({ "csv": good })).0, 404);
+    let (_, log) = server.get("/api/studies/beer/log");
+    assert_eq!(log["events"][0]["who"], "Adèle", "{log}");
+    let looking = Running::start(|options| options.read_only = true);
+    assert_eq!(looking.post("/api/studies/beer/add", &json!({ "csv": good })).0, 403);
+}
+
+/// Who proposes and what for.
+#[test]
+fn studies_are_begun_as_one_wishes() {
+    let server = Running::start(|_| {});
+    let begin = |name: &str, more: Value| {
+        let mut body = json!({ "study": name, "problem": PROBLEM });
+        more.as_object().unwrap().iter().for_each(|(key, value)| body[key] = value.clone());
+        server.post("/api/studies", &body)
+    };
+    assert_eq!(begin("a", json!({ "seed": 7, "aim": "find" })).0, 201);
+    assert_eq!(begin("b", json!({ "strategy": "random" })).0, 201);
+    let options = |name: &str| server.store().open_study(name).unwrap().status().unwrap();
+    let (a, b) = (options("a"), options("b"));
+    assert_eq!((a.seed, a.strategy.strategy.as_str(), a.strategy.aim.as_deref()), (7, "mcbo", Some("find")));
+    assert_eq!((b.seed, b.strategy.strategy.as_str()), (0, "random"));
+    for (wrong, words) in [
+        (json!({ "strategy": "luck" }), "luck"),
+        (json!({ "aim": "fame" }), "aim"),
+        (json!({ "strategy": "random", "aim": "find" }), "aim"),
+    ] {
+        let (status, answer) = begin("c", wrong.clone());
+        assert_eq!(status, 400, "{wrong}: {answer}");
+        assert!(answer["error"].as_str().unwrap().contains(words), "{answer}");
+    }
+    assert_eq!(server.get("/api/studies/c").0, 404);
+}
+
 #[test]
 fn nothing_is_overwritten_unseen() {
     let server = Running::start(|_| {});

@@ -23,10 +23,11 @@ export function fill(element, ...children) {
 }
 
 export class Failure extends Error {
-  constructor(status, message, hint) {
+  constructor(status, message, hint, lines = []) {
     super(message);
     this.status = status;
     this.hint = hint;
+    this.lines = lines;
   }
 }
 
@@ -48,7 +49,7 @@ export async function api(path, { method = "GET", body, signal } = {}) {
   }
   const kind = response.headers.get("content-type") ?? "";
   const answer = kind.includes("json") ? await response.json() : await response.text();
-  if (!response.ok) throw new Failure(response.status, sentence(answer.error ?? `The server says ${response.status}.`), answer.hint ? sentence(answer.hint) : null);
+  if (!response.ok) throw new Failure(response.status, sentence(answer.error ?? `The server says ${response.status}.`), answer.hint ? sentence(answer.hint) : null, answer.lines);
   return answer;
 }
 
@@ -100,13 +101,17 @@ export function when(iso) {
 /** A message that goes away by itself; mistakes stay longer. */
 export function toast(text, kind = "good") {
   const box = el("div", { class: `toast ${kind}` }, text, el("button", { class: "close", "aria-label": "Close", onclick: () => box.remove() }, "×"));
-  byId("toasts").append(box);
+  const all = byId("toasts");
+  // More of them would hide the page.
+  while (all.childElementCount >= 3) all.firstChild.remove();
+  all.append(box);
   setTimeout(() => box.remove(), kind === "good" ? 5000 : 15000);
 }
 
 /** A failure where it happened. */
 export function failed(error) {
-  return el("div", { class: "failed", role: "alert" }, el("b", {}, error.message), error.hint ? el("span", {}, ` ${error.hint}`) : null);
+  return el("div", { class: "failed", role: "alert" }, el("b", {}, error.message), error.hint ? el("span", {}, ` ${error.hint}`) : null,
+    error.lines?.length ? el("ul", {}, error.lines.map(({ line, message }) => el("li", {}, `Line ${line}: ${message}.`))) : null);
 }
 
 export const waiting = (text) => el("p", { class: "waiting" }, el("span", { class: "spin", "aria-hidden": "true" }), text);

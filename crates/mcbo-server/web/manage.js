@@ -1,6 +1,6 @@
 // The log, downloads, and the study as a whole: copied, renamed, deleted, its problem changed.
 import { api, ask, el, failed, fill, studyPage, toast, when } from "./common.js";
-import { editor } from "./forms.js";
+import { editor, slots } from "./forms.js";
 
 let study, refresh, log, pager, page = 1, edit = null, editEvent = 0;
 
@@ -16,6 +16,7 @@ export function begin(of, room, tools) {
       el("li", {}, el("a", { href: `${of.path}/report.html` }, "One page about the study"), " – ", el("a", { href: `${of.path}/report.html?download=1` }, "as a file")),
       file("export.csv", "All trials as CSV"), file("export.json", "All trials as JSON"), file("problem.toml", "The problem file"))),
     el("section", { "aria-labelledby": "h-log" }, el("h2", { id: "h-log" }, "Who did what"), log, pager),
+    of.status.read_only ? null : before(),
     of.status.read_only ? null : el("section", { "aria-labelledby": "h-problem" }, el("h2", { id: "h-problem" }, "The problem"), place),
     of.status.read_only ? null : el("section", { "aria-labelledby": "h-whole" }, el("h2", { id: "h-whole" }, "The study"),
       el("div", { class: "row" },
@@ -24,6 +25,35 @@ export function begin(of, room, tools) {
         el("button", { class: "button danger", type: "button", onclick: remove }, "Delete…"))));
   const change = el("button", { class: "button quiet", type: "button", onclick: () => openEditor(place, change) }, "Change the problem file");
   fill(place, el("p", { class: "soft" }, "Nodes and actions can be added and ranges changed; what was measured stays."), change);
+}
+
+/** Measurements from before: a table from a file or pasted, taken as a whole or not at all. */
+function before() {
+  const area = el("textarea", { id: "rows", class: "code", rows: "6", spellcheck: "false", wrap: "off", "aria-describedby": "rows-hint", placeholder: [...study.problem.actions.map((action) => action.name), ...study.problem.nodes.flatMap(slots)].join(",") });
+  const file = el("input", { id: "rows-file", type: "file", accept: ".csv,text/csv,text/plain", onchange: async () => { if (file.files[0]) area.value = await file.files[0].text(); } });
+  const neutral = el("input", { id: "rows-neutral", type: "checkbox" });
+  const known = el("select", { id: "rows-known" }, [["refuse", "are a mistake: add nothing"], ["skip", "are left out"], ["take", "are repeated measurements"]].map(([value, text]) => el("option", { value }, text)));
+  const said = el("div", { role: "status" });
+  const add = async (event) => {
+    event.preventDefault();
+    try {
+      const { added, there, skipped } = await api(`${study.path}/add`, { method: "POST", body: { csv: area.value, neutral: neutral.checked, known: known.value } });
+      const also = [there ? `${there} were there already` : null, skipped ? `${skipped} of trials without measurements were left out` : null].filter(Boolean);
+      fill(said, el("p", { class: "fine" }, `✓ ${added} ${added === 1 ? "row" : "rows"} added${also.length ? `; ${also.join(", ")}` : ""}.`));
+      area.value = "";
+      file.value = "";
+      await refresh();
+    } catch (error) {
+      fill(said, failed(error));
+    }
+  };
+  return el("section", { "aria-labelledby": "h-rows" }, el("h2", { id: "h-rows" }, "Measurements from before"),
+    el("form", { onsubmit: add },
+      el("p", { id: "rows-hint", class: "soft" }, "A table as CSV: a line of column names (actions and nodes), then a line for every experiment; empty where nothing was measured."),
+      el("div", { class: "field" }, el("label", { for: "rows-file" }, "From a file"), file),
+      el("div", { class: "field" }, el("label", { for: "rows" }, "The table"), area),
+      el("div", { class: "row" }, el("label", { class: "check", for: "rows-neutral" }, neutral, " Actions without a value were neutral"), el("div", { class: "field" }, el("label", { for: "rows-known" }, "Rows that the study has already"), known)),
+      el("button", { class: "button", type: "submit" }, "Add the rows"), said));
 }
 
 async function openEditor(place, button) {

@@ -59,7 +59,11 @@ byId("new").addEventListener("submit", async (event) => {
   fill(place);
   try {
     if (!valid) throw new Failure(400, "The problem file has mistakes.", "They are listed below it.");
-    const { study } = await api("/api/studies", { method: "POST", body: { study: byId("name").value.trim(), problem: edit.text } });
+    const [seed, strategy, aim] = ["seed", "strategy", "aim"].map((id) => byId(id).value.trim());
+    if (!/^\d{1,15}$/.test(seed)) throw new Failure(400, "The seed is not a whole number.", "Any from 0 on will do.");
+    const body = { study: byId("name").value.trim(), problem: edit.text, seed: Number(seed), strategy };
+    if (aim) body.aim = aim;
+    const { study } = await api("/api/studies", { method: "POST", body });
     location.href = studyPage(study);
   } catch (error) {
     fill(place, failed(error));

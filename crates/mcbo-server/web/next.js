@@ -32,6 +32,9 @@ export async function update() {
   await Promise.all([showSettle(), graph.update(study), showHistory()]);
 }
 
+/** A message of the command line as a page says it, which has fields for its options. */
+const here = (text) => text.replace(/give what is known, as in `--given [^`]*`/, "fill in what is known");
+
 // Contexts that are typed once are used for what is asked and for what is recommended.
 const contexts = () => study.problem.nodes.filter((node) => node.context);
 
@@ -192,7 +195,7 @@ function trialCard(trial) {
     trial.given && Object.keys(trial.given).length ? el("p", { class: "soft" }, `Given: ${Object.entries(trial.given).map(([name, value]) => `${name} = ${shown(value)}`).join(", ")}`) : null,
     el("p", { class: "why" }, trial.reason),
     study.status.rows > 0 && study.status.quick ? el("div", {}, more, why) : null,
-    trial.warnings.map((text) => el("p", { class: "note" }, sentence(text.replace("; hint: ", ". Hint: ")))),
+    trial.warnings.map((text) => el("p", { class: "note" }, sentence(here(text.replace("; hint: ", ". Hint: "))))),
     form);
   card.overtaken = () => {
     card.root.classList.add("over");
@@ -250,7 +253,7 @@ async function showSettle() {
       limits.map(([name, kept]) => el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `The limit on ${name} is kept with a probability of ${number(kept.probability, 3)}; wanted is ${number(kept.wanted, 3)}.`)),
       words.best ? el("p", {}, words.best) : null,
       el("p", { class: "verdict" }, words.verdict),
-      words.warnings.map((text) => el("p", { class: "note" }, sentence(text))),
+      words.warnings.map((text) => el("p", { class: "note" }, sentence(here(text)))),
       suspicions.length ? el("details", { open: true }, el("summary", {}, "Does not fit"), suspicions.map((odd) => el("p", { class: "note" }, sentence(odd.message)))) : null);
   } catch (error) {
     if (mine === study.event) fill(settle, contextForm(), failed(error));

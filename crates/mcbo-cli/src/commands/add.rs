@@ -1,9 +1,8 @@
 //! `mcbo add`: data that exist already.
 
-pub mod table;
-
 use anyhow::Result;
 use mcbo_report::Suspected;
+use mcbo_report::rows::{self, Rows};
 use mcbo_store::{Duplicates, StoreError};
 
 use crate::cli::Add;
@@ -12,15 +11,13 @@ use crate::exit::ExitCode;
 use crate::failure::BadInput;
 use crate::{describe, problem, store};
 
-use table::Rows;
-
 /// Takes the rows of a file: all, or none unless told otherwise.
 pub fn run(arguments: &Add) -> Result<ExitCode> {
     let (file, source) = (&arguments.csv, problem::source(&arguments.csv)?);
     let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     let problem = study.problem()?;
     let Rows { table: mut good, mut lines, mut bad, skipped } =
-        table::read(&problem, source, arguments.missing.is_some())
+        rows::read(&problem, source, arguments.missing.is_some())
             .map_err(|(message, hint)| BadInput::new(format!("{file}: {message}"), hint))?;
     let faults = study.check_table(&good)?;
     bad.extend(faults.iter().map(|fault| (lines[fault.index], fault.fault.to_string())));

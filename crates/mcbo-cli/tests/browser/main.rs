@@ -121,6 +121,16 @@ fn from_an_empty_store_to_a_recommendation() {
 }
 
 #[test]
+fn contexts_choices_limits_and_costs() {
+    if tools().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = Served::start(&folder, 0);
+    plays("kinds.mjs", &server.url);
+}
+
+#[test]
 fn a_server_that_is_killed_and_started_again_loses_nothing() {
     if tools().is_none() {
         return;

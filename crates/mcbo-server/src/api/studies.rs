@@ -100,18 +100,29 @@ struct New {
     seed: u64,
     #[serde(default)]
     initial: Option<usize>,
+    #[serde(default)]
+    strategy: Option<String>,
+    #[serde(default)]
+    aim: Option<String>,
 }
 
 /// Begins a study.
 pub async fn create(State(app): State<App>, body: Body) -> Answer {
-    let New { study, problem, seed, initial } = read(body).await?;
+    let New { study, problem, seed, initial, strategy, aim } = read(body).await?;
     if study.starts_with("run/") {
         return Err(Failure::bad(
             "that is a name for runs that have none; hint: choose one that does not begin with run/",
         ));
     }
     blocking(move || {
-        let options = Options { strategy: StrategyOptions::default(), seed, initial };
+        let strategy = strategy.map_or_else(StrategyOptions::default, StrategyOptions::named);
+        if aim.as_ref().is_some_and(|aim| !["earn", "find"].contains(&aim.as_str())) {
+            return Err(Failure::bad("there is no such aim; hint: it is earn or find"));
+        }
+        if aim.is_some() && strategy.strategy != StrategyOptions::default().strategy {
+            return Err(Failure::bad("the aim means nothing to this strategy; hint: only mcbo goes by it"));
+        }
+        let options = Options { strategy: StrategyOptions { aim, ..strategy }, seed, initial };
         app.library.store.create(&study, &problem, &options)?;
         Ok((StatusCode::CREATED, json_of(&json!({ "study": study }))).into_response())
     })

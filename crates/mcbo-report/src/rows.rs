@@ -7,7 +7,7 @@ use mcbo_core::{Problem, TrialState, slot_name};
 use mcbo_store::{Row, Table};
 
 use crate::assignment;
-use mcbo_report::export::{ABOUT, ASIDE, COST, REWARD, set_column};
+use crate::export::{ABOUT, ASIDE, COST, REWARD, set_column};
 
 /// What a file has.
 #[derive(Debug, Default)]

@@ -12,6 +12,7 @@ mod heart;
 mod model;
 mod problem;
 mod rows;
+mod serve;
 mod shelf;
 mod strategy;
 mod study;
@@ -34,6 +35,8 @@ mod _mcbo {
     use crate::model::{Fit, Model};
     #[pymodule_export]
     use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::serve::Served;
     #[pymodule_export]
     use crate::shelf::{copy_study, delete_study, rename_study, studies};
     #[pymodule_export]

@@ -54,6 +54,30 @@ def test_it_is_that_of_the_command_line(stored: tuple[mcbo.Study, str], command:
     contains(said("studies", "--json"), [json.loads(one.to_json()) for one in mcbo.studies(storage)])
 
 
+def test_effects_are_those_where_a_context_is_known(tmp_path: Path, command: Path) -> None:
+    nodes = {"quality": {"context": True}, "y": {"parents": ["quality"], "actions": ["a"], "noise": {"gaussian": 0.01}}}
+    problem = mcbo.Problem(nodes=nodes, actions={"a": (0, 1)}, maximize="y")
+    storage = f"sqlite://{tmp_path}/s.sqlite"
+    study = mcbo.create_study(problem, "s", storage)
+    rows = [{"a": a / 5, "quality": q / 4, "y": a / 5 * q / 4} for a in range(6) for q in range(5)]
+    study.add_trials(rows)
+    # y is the product: what the action does is what the quality is.
+    for quality in (0.2, 0.9):
+        given = {"quality": quality}
+        effects = study.effects(given=given)
+        effect = effects.actions["a"]
+        assert effect.lower - 0.02 < quality < effect.upper + 0.02
+        assert abs(effect.effect - quality) < 0.05
+        line = [str(command), "effects", "s", "--json", "--given", f"quality={quality}", "--storage", storage]
+        said = json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+        contains(said, effects.to_dict())
+    assert study.effects() != study.effects(given={"quality": 0.9})
+    with pytest.raises(mcbo.McboError, match="quality"):
+        study.effects(given={"qualty": 0.9})
+    with pytest.raises(mcbo.McboError, match="context"):
+        study.effects(given={"y": 0.9})
+
+
 def test_everything_has_one(stored: tuple[mcbo.Study, str]) -> None:
     study, _ = stored
     for result in (

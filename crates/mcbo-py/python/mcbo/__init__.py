@@ -40,6 +40,7 @@ from mcbo._mcbo import set_threads
 from mcbo._model import Model, NodeSummary
 from mcbo._picture import Picture
 from mcbo._problem import Action, Node, Problem
+from mcbo._serve import Served, serve
 from mcbo._storage import StudySummary, copy_study, delete_study, rename_study, studies
 from mcbo._study import Study, load_study
 from mcbo._trial import (
@@ -83,6 +84,7 @@ __all__ = [
     "Prediction",
     "Problem",
     "ProblemError",
+    "Served",
     "Status",
     "StorageError",
     "Strategy",
@@ -105,6 +107,7 @@ __all__ = [
     "load_study",
     "plot",
     "rename_study",
+    "serve",
     "set_threads",
     "strategy",
     "studies",

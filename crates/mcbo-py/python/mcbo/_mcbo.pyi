@@ -11,6 +11,7 @@ __all__ = [
     "Heart",
     "Model",
     "Problem",
+    "Served",
     "Study",
     "Task",
     "VERSION",
@@ -57,6 +58,23 @@ class Heart:
     def hold(self, number: int, worker: str) -> None: ...
     def let_go(self, number: int) -> None: ...
     def stop(self) -> str | None: ...
+
+@final
+class Served:
+    def __new__(
+        cls,
+        storage: str,
+        address: tuple[str, int],
+        token: str | None,
+        read_only: bool,
+        author: str,
+        names: Sequence[str],
+    ) -> Served: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def running(self) -> bool: ...
+    def stop(self) -> None: ...
 
 @final
 class Fit:

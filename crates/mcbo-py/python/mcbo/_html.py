@@ -98,8 +98,8 @@ def best(shown: Best) -> str:
         bound = shown.certificate
         parts.append(
             _paragraph(
-                f"No intervention that a search looked at is better by more than {bound.gap:.4g}, if every mechanism lies within "
-                f"{bound.width:g} deviations of what is expected of it."
+                f"No intervention that a search looked at is better by more than {bound.gap:.4g}, if every mechanism "
+                f"lies within {bound.width:g} deviations of what is expected of it."
             )
         )
     if shown.trial is not None:

@@ -298,8 +298,8 @@ class Trial(AsJson):
 class Certificate(AsJson):
     """How much better than the recommended intervention any other could still be.
 
-    It holds if every learned mechanism lies within ``width`` deviations of its mean, and the graph is right. Both bounds come
-    from a search that looks in many places but proves nothing.
+    It holds if every learned mechanism lies within ``width`` deviations of its mean, and the graph is right. Both
+    bounds come from a search that looks in many places but proves nothing.
     """
 
     #: The width of the confidence band, in standard deviations.
@@ -308,7 +308,8 @@ class Certificate(AsJson):
     lower: float
     #: The most that a plausible model was found to expect of any intervention.
     upper: float
-    #: No intervention that was looked at is better than the recommended one by more than this; infinite where nothing can be said.
+    #: No intervention that was looked at is better than the recommended one by more than this; infinite where nothing
+    #: can be said.
     gap: float
     #: The intervention that the upper bound belongs to.
     optimistic: Intervention

@@ -14,6 +14,7 @@ __all__ = [
     "Served",
     "Study",
     "Task",
+    "STRATEGIES",
     "VERSION",
     "command",
     "copy_study",

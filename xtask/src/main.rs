@@ -9,6 +9,7 @@ mod python;
 mod run;
 mod soak;
 mod test;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -28,7 +29,7 @@ enum Failure {
     Failed(String),
 }
 
-const CHORES: [Chore; 7] = [
+const CHORES: [Chore; 8] = [
     Chore {
         name: "test",
         options: "[--fast] [--verbose]",
@@ -40,6 +41,12 @@ const CHORES: [Chore; 7] = [
         options: "[--verbose]",
         about: "the Python package: its wheel, its types and its tests, in target/python",
         run: package::run,
+    },
+    Chore {
+        name: "wheel",
+        options: "",
+        about: "the Python package as others install it, in target/wheels; on Linux for C libraries from 2.28 on",
+        run: wheel::run,
     },
     Chore {
         name: "bench",

@@ -11,7 +11,7 @@ fn without_a_chore_all_are_listed() {
     let output = xtask(&[]);
     let listed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
-    for chore in ["test", "python", "bench", "oracle", "peers"] {
+    for chore in ["test", "python", "wheel", "bench", "oracle", "peers"] {
         let lines = listed.lines().filter(|line| line.starts_with(&format!("  {chore} "))).count();
         assert_eq!(lines, 1, "{chore} has one line in:\n{listed}");
     }
@@ -27,7 +27,7 @@ fn an_unknown_chore_lists_them_too_and_is_bad_usage() {
 
 #[test]
 fn an_unknown_option_is_bad_usage_before_anything_runs() {
-    for chore in ["test", "python", "oracle", "peers"] {
+    for chore in ["test", "python", "wheel", "oracle", "peers"] {
         let output = xtask(&[chore, "--quickly"]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2));

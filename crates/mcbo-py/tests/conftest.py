@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -32,6 +33,12 @@ range = [0.0, 10.0]
 moisture = "0.3 + 0.05 * water"
 growth = "1 - (moisture - 0.6)^2"
 """
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interruptible() -> None:
+    """A shell has what it runs in the background ignore Ctrl-C, which some tests press."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

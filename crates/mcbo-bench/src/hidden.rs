@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use crate::Task;
 
-    /// Nodes and actions without what is hidden of them.
-    type Rest = (fn(&Node) -> Node, fn(&Action) -> Action);
+    /// Takes what is hidden off nodes and actions.
+    type Off = (fn(&mut Node), fn(&mut Action));
 
     #[test]
     fn nothing_but_what_is_hidden_is_another() {
@@ -103,21 +103,26 @@ mod tests {
         for (name, hidden) in names.flat_map(|name| [(name, Hidden::Noise), (name, Hidden::Costs)]) {
             let task = Task::named(name).unwrap();
             let (problem, copy) = (task.problem(), without(task.problem(), hidden).unwrap());
-            let (node, action): Rest = match hidden {
+            let (node, action): Off = match hidden {
                 Hidden::Noise => {
                     assert!(copy.nodes().iter().all(|node| node.noise == Noise::Learn), "{name}");
-                    (|node| Node { noise: Noise::None, ..node.clone() }, Action::clone)
+                    (|node| node.noise = Noise::None, |_| {})
                 }
                 Hidden::Costs => {
                     assert!(!copy.has_costs(), "{name}");
-                    (
-                        |node| Node { cost: None, ..node.clone() },
-                        |action| Action { cost: None, ..action.clone() },
-                    )
+                    (|node| node.cost = None, |action| action.cost = None)
                 }
             };
-            let nodes = |problem: &Problem| problem.nodes().iter().map(node).collect::<Vec<_>>();
-            let actions = |problem: &Problem| problem.actions().iter().map(action).collect::<Vec<_>>();
+            let nodes = |problem: &Problem| {
+                let mut nodes = problem.nodes().to_vec();
+                nodes.iter_mut().for_each(node);
+                nodes
+            };
+            let actions = |problem: &Problem| {
+                let mut actions = problem.actions().to_vec();
+                actions.iter_mut().for_each(action);
+                actions
+            };
             assert_eq!(nodes(problem), nodes(&copy), "{name}");
             assert_eq!(actions(problem), actions(&copy), "{name}");
             assert_eq!(problem.simulator(), copy.simulator());

@@ -67,11 +67,11 @@ struct Watched {
 
 /// One component of a limited node.
 struct Part {
-    source: Source,
+    source: ValueSource,
     deviation: f64,
 }
 
-enum Source {
+enum ValueSource {
     Step { step: usize, component: usize },
     Decided { variable: usize },
 }
@@ -107,11 +107,11 @@ impl<'a> Toll<'a> {
                 match (step, variable) {
                     (_, Some(variable)) => {
                         let deviation = SMALLEST * plan.space.variables()[variable].width();
-                        Some(Part { source: Source::Decided { variable }, deviation })
+                        Some(Part { source: ValueSource::Decided { variable }, deviation })
                     }
                     (Some(step), None) => {
                         let deviation = network.smoothed_noise(node, component, SMALLEST);
-                        Some(Part { source: Source::Step { step, component }, deviation })
+                        Some(Part { source: ValueSource::Step { step, component }, deviation })
                     }
                     (None, None) => None,
                 }
@@ -201,13 +201,13 @@ impl<'a> Toll<'a> {
                             Side::Above => share * by_room,
                         };
                         match part.source {
-                            Source::Step { step, component } => {
+                            ValueSource::Step { step, component } => {
                                 let slopes = workspace.slopes(step, component);
                                 let per = slopes.len() / candidates;
                                 let first = place * draws * per;
                                 slopes[first + Self::column(column, *count, per)] += by_value;
                             }
-                            Source::Decided { variable } => {
+                            ValueSource::Decided { variable } => {
                                 let width = self.plan.space.variables()[variable].width();
                                 gradients[place * stride + variable] += by_value * width;
                             }
@@ -244,8 +244,8 @@ impl<'a> Toll<'a> {
     ) {
         let draws = self.shifts.len();
         let columns = |part: &Part| match part.source {
-            Source::Step { step, component } => workspace.values(step, component).len() / candidates,
-            Source::Decided { .. } => 1,
+            ValueSource::Step { step, component } => workspace.values(step, component).len() / candidates,
+            ValueSource::Decided { .. } => 1,
         };
         let count = watched.parts.iter().map(columns).max().unwrap_or(1);
         let Chances { count: known, logs, by_parts } = chances;
@@ -256,7 +256,7 @@ impl<'a> Toll<'a> {
             let mut log = 0.0;
             for part in &watched.parts {
                 let value = match part.source {
-                    Source::Step { step, component } => {
+                    ValueSource::Step { step, component } => {
                         let values = workspace.values(step, component);
                         let per = values.len() / candidates;
                         let noise = self.noise.of(&self.plan.steps[step], component);
@@ -264,7 +264,7 @@ impl<'a> Toll<'a> {
                         let noise = noise.map_or(0.0, |noise| noise[column % count]);
                         values[place * draws * per + Self::column(column, count, per)] - noise
                     }
-                    Source::Decided { variable } => {
+                    ValueSource::Decided { variable } => {
                         self.plan.space.variables()[variable].value(point[variable])
                     }
                 };

@@ -12,6 +12,7 @@ mod functions;
 mod keeping;
 mod mixture;
 mod outlook;
+mod pending;
 mod plan;
 mod reward_model;
 mod roll;
@@ -26,7 +27,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::OutsideRange;
-use crate::{Data, Expr, Given, Intervention, Noise, Observation, Problem};
+use crate::{Data, Expr, Given, Noise, Problem};
 
 pub(crate) use causal::Causal;
 pub use doctor::Doubt;
@@ -407,91 +408,6 @@ impl Network {
     /// The hyper-parameters, to begin the next round from.
     pub fn memory(&self) -> ModelMemory {
         ModelMemory::of(self.nodes.iter().map(|node| node.as_ref().map_or(&[][..], NodeModel::groups)))
-    }
-
-    /// Conditions on a trial that is under way as if what is still missing came out as predicted, hyper-parameters unchanged,
-    /// so that several suggestions can be made before the first is measured. What was measured already is among the data.
-    ///
-    /// # Errors
-    /// If a process refuses the row.
-    pub fn condition_on_pending(&mut self, problem: &Problem, pending: &Observation) -> Result<(), FitError> {
-        let intervention = &pending.intervention;
-        let values = self.mean_values_given(problem, intervention, &pending.values);
-        let mut inputs = Vec::new();
-        for (node, model) in self.nodes.iter_mut().enumerate() {
-            let Some(model) = model else { continue };
-            if intervention.target(node).is_some() {
-                continue;
-            }
-            problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
-            inputs.iter_mut().zip(&model.inputs).for_each(|(x, scaling)| *x = scaling.apply(*x));
-            if let Mechanism::Learned(groups) = &mut model.mechanism {
-                for group in groups {
-                    for component in 0..group.set.components() {
-                        let at = group.first + component;
-                        let slot = problem.slot(node).start + at;
-                        let output = model.outputs[at].apply(values[slot]);
-                        // A formula without a value there leaves nothing to condition on.
-                        if pending.values[slot].is_none()
-                            && output.is_finite()
-                            && inputs.iter().all(|x| x.is_finite())
-                        {
-                            let appended = group.append(&inputs, output, component);
-                            appended.map_err(|source| FitError::of_node(problem, node, source))?;
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The values of all nodes when every mechanism gives its mean and there is no noise; nodes without a path to the
-    /// reward are 0.
-    pub fn mean_values(&self, problem: &Problem, intervention: &Intervention) -> Vec<f64> {
-        self.mean_values_given(problem, intervention, &[])
-    }
-
-    /// The same where some values were measured: those stay, and what follows from them does.
-    fn mean_values_given(
-        &self,
-        problem: &Problem,
-        intervention: &Intervention,
-        measured: &[Option<f64>],
-    ) -> Vec<f64> {
-        let mut values = vec![0.0; problem.slots()];
-        let (mut inputs, mut scratch) = (Vec::new(), mcbo_gp::Scratch::default());
-        let mut prediction = mcbo_gp::Prediction::default();
-        for &node in problem.graph().order() {
-            let slot = problem.slot(node);
-            if let Some(set) = intervention.target(node).or(self.given.of(node)) {
-                values[slot].copy_from_slice(set);
-                continue;
-            }
-            let Some(model) = &self.nodes[node] else { continue };
-            problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
-            match &model.mechanism {
-                Mechanism::Formula(formulas) => {
-                    for ((at, formula), output) in slot.zip(formulas).zip(&model.outputs) {
-                        values[at] = output.shift + formula.eval(&inputs);
-                    }
-                }
-                Mechanism::Learned(groups) => {
-                    inputs.iter_mut().zip(&model.inputs).for_each(|(x, scaling)| *x = scaling.apply(*x));
-                    for group in groups {
-                        group.set.predict(&inputs, 1, false, &mut scratch, &mut prediction);
-                        for (component, mean) in prediction.mean.iter().enumerate() {
-                            let output = model.outputs[group.first + component];
-                            values[slot.start + group.first + component] = output.shift + output.scale * mean;
-                        }
-                    }
-                }
-            }
-            for at in problem.slot(node) {
-                values[at] = measured.get(at).copied().flatten().unwrap_or(values[at]);
-            }
-        }
-        values
     }
 }
 

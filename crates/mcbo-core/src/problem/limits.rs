@@ -25,6 +25,7 @@ impl Side {
 /// What a node is to keep: a single outcome, with its noise, lies on one side of a level with at least this probability. All
 /// components of a vector node together.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Limit {
     /// The side.
     pub side: Side,

@@ -102,6 +102,7 @@ impl std::str::FromStr for Aim {
 
 /// A variable of the system.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Node {
     /// Its name: an identifier that is unique among nodes and actions.
     pub name: String,
@@ -137,6 +138,7 @@ pub struct Node {
 
 /// Something that can be chosen in every trial and that feeds nodes (a soft intervention).
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Action {
     /// Its name: an identifier that is unique among nodes and actions.
     pub name: String,

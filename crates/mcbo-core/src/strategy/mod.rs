@@ -35,6 +35,7 @@ pub use recommend::{Criterion, Recommendation};
 /// What a strategy remembers from one round to the next. It is part of the study, so that a resumed study goes on
 /// exactly as an uninterrupted one.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Memory {
     /// Hyper-parameters of the last fit.
     pub model: ModelMemory,

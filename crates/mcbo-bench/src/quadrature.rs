@@ -14,6 +14,9 @@ pub(crate) fn rule(noise: Noise, points: usize) -> Vec<(f64, f64)> {
     match noise {
         Noise::None | Noise::Learn => vec![(0.0, 1.0)],
         Noise::Gaussian(std) => trapezoid(points).map(|(z, weight)| (std * z, weight)).collect(),
+        Noise::Names(shares) => {
+            shares.each().enumerate().map(|(place, share)| (place as f64, share)).collect()
+        }
         Noise::Uniform([lo, hi]) => {
             let scaled = |(u, weight): (f64, f64)| (0.5 * (lo + hi) + 0.5 * (hi - lo) * u, 0.5 * weight);
             legendre(points).into_iter().map(scaled).collect()

@@ -40,9 +40,8 @@ pub fn levers(out: &mut impl Write, levers: &[Lever], intervention: &Interventio
 /// If it cannot be written.
 pub fn given(out: &mut impl Write, problem: &Problem, given: &Given) -> io::Result<()> {
     for (node, values) in given.iter() {
-        let values: Vec<String> = values.iter().map(|&value| plain(value)).collect();
         let node = &problem.nodes()[node];
-        let shown = describe::in_unit(values.join(", "), node.unit.as_deref());
+        let shown = describe::node_values(node, values);
         writeln!(out, "  {}  {}", styled(DIM, "given"), format_args!("{} = {shown}", node.name))?;
     }
     Ok(())

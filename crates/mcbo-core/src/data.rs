@@ -138,7 +138,7 @@ impl Data {
         }
         for (index, node) in problem.nodes().iter().enumerate() {
             for value in observation.values[problem.slot(index)].iter().flatten() {
-                check_finite(&node.name, *value)?;
+                check_value(node, *value)?;
             }
         }
         for (node, set) in &observation.intervention.targets {
@@ -322,7 +322,7 @@ pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), 
     for (action, &value) in problem.actions().iter().zip(&intervention.actions) {
         check_finite(&action.name, value)?;
         if action.is_choice() && action.choice(value).is_none() {
-            return Err(not_a_choice(action, &value.to_string()));
+            return Err(not_a_choice(&action.name, &value.to_string(), &action.choices));
         }
     }
     for (node, values) in &intervention.targets {
@@ -342,19 +342,22 @@ pub fn check_done(problem: &Problem, intervention: &Intervention) -> Result<(), 
                 found: values.len(),
             });
         }
-        for &value in values {
-            check_finite(&node.name, value)?;
-        }
+        values.iter().try_for_each(|&value| check_value(node, value))?;
     }
     Ok(())
 }
 
-/// A value that is none of an action's choices.
-pub(crate) fn not_a_choice(action: &crate::Action, found: &str) -> DataError {
-    DataError::NotAChoice {
-        what: action.name.clone(),
-        found: found.to_owned(),
-        known: action.choices.join(", "),
+/// A value that is none of the names of an action or a node.
+fn not_a_choice(what: &str, found: &str, choices: &[String]) -> DataError {
+    DataError::NotAChoice { what: what.to_owned(), found: found.to_owned(), known: choices.join(", ") }
+}
+
+/// Checks that a node can have a value: a number, or the place of one of its names.
+pub(crate) fn check_value(node: &crate::Node, value: f64) -> Result<(), DataError> {
+    check_finite(&node.name, value)?;
+    match node.is_choice() && node.choice(value).is_none() {
+        true => Err(not_a_choice(&node.name, &value.to_string(), &node.choices)),
+        false => Ok(()),
     }
 }
 

@@ -86,7 +86,7 @@ impl DecisionSpace {
                 range,
                 place: Place::Target { node, component },
                 grid: grid(component),
-                named: false,
+                named: declared.is_choice(),
             })
         });
         let actions = choice.actions.iter().map(|&index| {

@@ -68,6 +68,13 @@ impl Expr {
         Ok(Self { text: text.to_owned(), tape: parser::parse(text, inputs, choices, random)? })
     }
 
+    /// The formula `0`, which reads nothing.
+    pub(crate) fn zero() -> Self {
+        let mut tape = Tape::new(0);
+        tape.constant(0.0);
+        Self { text: "0".to_owned(), tape }
+    }
+
     /// The value of the formula; random numbers are replaced by their means.
     ///
     /// # Panics

@@ -4,7 +4,7 @@ mod fixed;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::check_size;
+use crate::data::{check_size, check_value};
 use crate::{DataError, Problem, Simulator};
 
 pub use fixed::Fixed;
@@ -54,7 +54,10 @@ impl Given {
             if values.len() != expected {
                 return Err(DataError::WrongLength { what: name, expected, found: values.len() });
             }
-            values.iter().try_for_each(|&value| check_size(&name, value))?;
+            values.iter().try_for_each(|&value| {
+                check_value(&problem.nodes()[node], value)?;
+                check_size(&name, value)
+            })?;
             if given.iter().any(|(known, _)| *known == node) {
                 return Err(DataError::Twice { what: name });
             }

@@ -81,16 +81,37 @@ fn optional_numbers(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Option
     Ok(found)
 }
 
-/// The entries of a mapping, or of anything that has `items()`; those that are `None` are left out.
-pub fn named(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
-    entries(what, value, numbers)
+/// The entries of a mapping, or of anything that has `items()`: numbers, and names of choices; those that are `None` are left out.
+pub fn named(problem: &Problem, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
+    entries(what, value, |name, entry| match chosen(problem, name, entry)? {
+        Some(place) => Ok(vec![place]),
+        None => numbers(name, entry),
+    })
+}
+
+/// The value that a name stands for, of something whose values are names.
+fn chosen(problem: &Problem, name: &str, entry: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    let names = problem.names_of(name);
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let given = entry.cast::<PyString>().ok().and_then(|text| text.extract::<String>().ok());
+    let place = names.iter().position(|known| Some(known) == given.as_ref());
+    place.map(|place| Some(place as f64)).ok_or_else(|| {
+        let found = given.map_or_else(|| entry.to_string(), |text| format!("{text:?}"));
+        let choices = names.join(", ");
+        data_error(format!("{name} is {found}, which is not one of its choices; hint: they are {choices}"))
+    })
 }
 
 /// Measured values by name: of a vector node some components may be missing, and the others come by the names of components.
-pub fn measured(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
+pub fn measured(problem: &Problem, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Named> {
     let whole = RefCell::new(Vec::new());
     let partial = RefCell::new(Named::new());
     let all = entries(what, value, |name, entry| {
+        if let Some(place) = chosen(problem, name, entry)? {
+            return Ok(vec![place]);
+        }
         let values = optional_numbers(name, entry)?;
         match values.iter().copied().collect::<Option<Vec<f64>>>() {
             Some(values) => Ok(values),
@@ -144,21 +165,9 @@ fn entries<'py>(
     Ok(found)
 }
 
-/// The values of actions by name: numbers, and names of choices.
+/// The values of actions by name.
 pub fn named_actions(problem: &Problem, value: &Bound<'_, PyAny>) -> PyResult<Named> {
-    entries("the actions", value, |name, entry| {
-        let action = problem.action_index(name).map(|action| &problem.actions()[action]);
-        let Some(action) = action.filter(|action| action.is_choice()) else { return numbers(name, entry) };
-        let given = entry.cast::<PyString>().ok().and_then(|text| text.extract::<String>().ok());
-        let known = given.as_deref().and_then(|text| action.value_of(text));
-        known.map(|place| vec![place]).ok_or_else(|| {
-            let found = given.map_or_else(|| entry.to_string(), |text| format!("{text:?}"));
-            let choices = action.choices.join(", ");
-            data_error(format!(
-                "{name} is {found}, which is not one of its choices; hint: they are {choices}"
-            ))
-        })
-    })
+    named(problem, "the actions", value)
 }
 
 /// An intervention from its two parts: actions by name, those not named neutral, and the nodes that are set.
@@ -178,13 +187,14 @@ pub fn done(
     actions: &Bound<'_, PyAny>,
     targets: &Bound<'_, PyAny>,
 ) -> PyResult<Intervention> {
-    let (actions, targets) = (named_actions(problem, actions)?, named("the values of set nodes", targets)?);
+    let (actions, targets) =
+        (named_actions(problem, actions)?, named(problem, "the values of set nodes", targets)?);
     Ok(assemble(problem, &actions, targets)?)
 }
 
 /// What is known of the contexts, by names.
 pub fn given(problem: &Problem, known: &Bound<'_, PyAny>) -> PyResult<Given> {
-    Ok(Given::new(problem, named("what is given", known)?).map_err(Fault::from)?)
+    Ok(Given::new(problem, named(problem, "what is given", known)?).map_err(Fault::from)?)
 }
 
 /// What is fixed of a trial, by names: actions, and nodes that are to be set.
@@ -197,7 +207,7 @@ pub fn fixed(problem: &Problem, actions: &Bound<'_, PyAny>, targets: &Bound<'_, 
         };
         fixed.actions.insert(name, value);
     }
-    fixed.targets = named("the values of set nodes", targets)?.into_iter().collect();
+    fixed.targets = named(problem, "the values of set nodes", targets)?.into_iter().collect();
     Ok(fixed)
 }
 
@@ -205,7 +215,7 @@ pub fn fixed(problem: &Problem, actions: &Bound<'_, PyAny>, targets: &Bound<'_, 
 pub fn known<'py>(py: Python<'py>, problem: &Problem, given: &Given) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (node, values) in given.iter() {
-        dict.set_item(&problem.nodes()[node].name, components(py, problem, node, values)?)?;
+        dict.set_item(&problem.nodes()[node].name, values_of(py, problem, node, values)?)?;
     }
     Ok(dict)
 }
@@ -238,6 +248,19 @@ pub fn assemble(
     Ok(intervention)
 }
 
+/// The values of a node: the name that one stands for, or as [`components`] has them.
+fn values_of<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    node: usize,
+    values: &[f64],
+) -> PyResult<Bound<'py, PyAny>> {
+    match values.first().and_then(|&value| problem.nodes()[node].choice(value)) {
+        Some(name) => Ok(PyString::new(py, name).into_any()),
+        None => components(py, problem, node, values),
+    }
+}
+
 /// One number by itself, those of a vector node as a list.
 pub fn components<'py, T: IntoPyObject<'py> + Copy>(
     py: Python<'py>,
@@ -266,7 +289,7 @@ pub fn parts<'py>(py: Python<'py>, problem: &Problem, intervention: &Interventio
         }
     }
     for (node, values) in &intervention.targets {
-        targets.set_item(&problem.nodes()[*node].name, components(py, problem, *node, values)?)?;
+        targets.set_item(&problem.nodes()[*node].name, values_of(py, problem, *node, values)?)?;
     }
     Ok((actions, targets))
 }
@@ -279,7 +302,12 @@ pub fn observed<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (node, declared) in problem.nodes().iter().enumerate() {
-        dict.set_item(&declared.name, components(py, problem, node, &values[problem.slot(node)])?)?;
+        let values = &values[problem.slot(node)];
+        let named = values.first().copied().flatten().filter(|_| declared.is_choice());
+        match named.and_then(|value| declared.choice(value)) {
+            Some(name) => dict.set_item(&declared.name, name)?,
+            None => dict.set_item(&declared.name, components(py, problem, node, values)?)?,
+        }
     }
     Ok(dict)
 }

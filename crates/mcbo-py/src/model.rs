@@ -264,7 +264,9 @@ impl Model {
         let told = |(doing, found): (&Intervention, &Vec<Forecast>)| {
             let dict = forecasts(py, &self.problem, found)?;
             for (node, declared) in self.problem.nodes().iter().enumerate() {
-                if let Some(values) = doing.target(node).or(self.given.of(node)) {
+                let known = doing.target(node).or(self.given.of(node));
+                // Names have no expectation.
+                if let Some(values) = known.filter(|_| !declared.is_choice()) {
                     let bounds: Vec<(f64, f64, f64)> = values.iter().map(|&v| (v, v, v)).collect();
                     dict.set_item(&declared.name, components(py, &self.problem, node, &bounds)?)?;
                 }

@@ -265,8 +265,9 @@ impl Problem {
         dict.set_item("dim", node.dim)?;
         dict.set_item("noise", noise(py, node.noise)?)?;
         dict.set_item("do", ranges)?;
-        let step = node.grid.as_ref().and_then(|grids| grids.first()).map(|grid| grid.step());
-        dict.set_item("step", step)?;
+        let grid = node.grid.as_ref().filter(|_| !node.is_choice()).and_then(|grids| grids.first());
+        dict.set_item("step", grid.map(|grid| grid.step()))?;
+        dict.set_item("choices", &node.choices)?;
         dict.set_item("formula", formulas)?;
         dict.set_item("range", node.range.map(<(f64, f64)>::from))?;
         let inputs = mcbo_core::input_names(&self.inner, self.inner.node_index(&node.name).unwrap_or(0));
@@ -281,7 +282,7 @@ fn noise(py: Python<'_>, noise: Noise) -> PyResult<Bound<'_, PyAny>> {
     let dict = PyDict::new(py);
     match noise {
         Noise::None => return Ok("none".into_pyobject(py)?.into_any()),
-        Noise::Learn => return Ok("learn".into_pyobject(py)?.into_any()),
+        Noise::Learn | Noise::Names(_) => return Ok("learn".into_pyobject(py)?.into_any()),
         Noise::Gaussian(deviation) => dict.set_item("gaussian", deviation)?,
         Noise::Uniform([low, high]) => dict.set_item("uniform", (low, high))?,
     }

@@ -118,7 +118,7 @@ pub fn row(
     }
     Ok(Row {
         actions: single,
-        targets: map(named("the values of set nodes", targets)?),
-        values: map(measured("the values", values)?),
+        targets: map(named(problem, "the values of set nodes", targets)?),
+        values: map(measured(problem, "the values", values)?),
     })
 }

@@ -236,7 +236,8 @@ impl Study {
         values: &Bound<'_, PyAny>,
         worker: Option<String>,
     ) -> PyResult<()> {
-        let values = measured("the values", values)?;
+        let problem = self.quickly(py, |backend| backend.problem())?;
+        let values = measured(&problem, "the values", values)?;
         self.quickly(py, |backend| backend.tell(number, &values, worker.as_deref()))
     }
 
@@ -248,7 +249,8 @@ impl Study {
         values: &Bound<'_, PyAny>,
         reason: &str,
     ) -> PyResult<()> {
-        let values = measured("the values", values)?;
+        let problem = self.quickly(py, |backend| backend.problem())?;
+        let values = measured(&problem, "the values", values)?;
         self.quickly(py, |backend| backend.correct(number, &values, reason))
     }
 

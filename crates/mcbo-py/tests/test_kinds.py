@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import mcbo
 import pandas as pd
 import pytest
@@ -94,3 +96,74 @@ def test_bad_names_in_tables_are_refused() -> None:
         study.add_trials(pd.DataFrame({"strain": ["wold"], "x": [0.7], "y": [1.0]}))
     with pytest.raises(mcbo.DataError, match="they are wild, mutant"):
         study.add_trials([{"strain": "wold", "x": 0.7, "y": 1.0}])
+
+
+NAMED = """
+maximize = "gloss"
+[nodes.supplier]
+choices = ["north", "south"]
+context = true
+[nodes.operator]
+choices = ["ann", "bob"]
+[nodes.resin]
+choices = ["epoxy", "acrylic"]
+do = true
+[nodes.gloss]
+parents = ["supplier", "resin", "operator"]
+actions = ["heat"]
+noise = { gaussian = 0.05 }
+[actions.heat]
+range = [0, 1]
+[simulator]
+gloss = "(resin == 'acrylic') - (heat - 0.2 - .6 * (supplier == 'south'))^2 + .1 * (operator == 'bob') + normal(0, .05)"
+"""
+
+
+def test_nodes_may_have_names() -> None:
+    problem = mcbo.Problem.from_toml(NAMED)
+    resin = problem.nodes["resin"]
+    assert resin.choices == ("epoxy", "acrylic")
+    assert resin.do is not None
+    again = mcbo.Problem(graph=problem.to_networkx())
+    assert again.nodes["resin"] == resin
+    assert again.nodes["supplier"].context
+    answer = problem.simulate({"heat": 0.3, "do(resin)": "acrylic"}, seed=1)
+    assert answer["resin"] == "acrylic"
+    assert answer["operator"] in ("ann", "bob")
+    study = mcbo.create_study(problem, seed=3, initial=8)
+    for number in range(20):
+        given = {"supplier": "south" if number % 2 else "north"}
+        trial = study.ask(given=given)
+        assert trial.given == given
+        told = problem.simulate(trial.intervention, seed=5, number=number)
+        told["supplier"] = given["supplier"]
+        base = 0.2 + 0.6 * (given["supplier"] == "south")
+        told["gloss"] = (told["resin"] == "acrylic") - (float(trial.actions["heat"]) - base) ** 2
+        study.tell(trial, told)
+    for supplier, heat in [("north", 0.2), ("south", 0.8)]:
+        best = study.best(given={"supplier": supplier})
+        assert best.intervention.values == {"resin": "acrylic"}
+        assert abs(float(best.intervention.actions["heat"]) - heat) < 0.15
+        assert "operator" not in best.predicted
+    policy = study.best(given=pd.DataFrame({"supplier": ["north", "south"]}))
+    assert [one.given["supplier"] for one in policy] == ["north", "south"]
+    with pytest.raises(mcbo.DataError, match="hint: they are north, south"):
+        study.ask(given={"supplier": "west"})
+    with pytest.raises(mcbo.DataError, match="which is not one of its choices"):
+        study.ask(given={"supplier": 1})
+    frame = study.trials_dataframe()
+    assert set(frame["operator"].dropna()) <= {"ann", "bob"}
+    assert set(frame["do(resin)"].dropna()) <= {"epoxy", "acrylic"}
+    other = mcbo.create_study(problem, seed=3)
+    other.add_trials(frame)
+    assert [trial.observed for trial in other.trials] == [trial.observed for trial in study.trials]
+    places = pd.DataFrame({"heat": [0.2, 0.2], "resin": ["acrylic", "epoxy"], "operator": "ann", "supplier": "north"})
+    mean, _ = study.model.predict("gloss", places)
+    assert abs(mean[0] - mean[1] - 1.0) < 0.2
+    assert study.model.predict("gloss", dict(places.iloc[0]))[0] == mean[0]
+    with pytest.raises(mcbo.DataError, match="which is not one of its choices"):
+        study.model.predict("gloss", places.replace("ann", "anne"))
+    mcbo.plot.mechanism(study, "gloss", "supplier")
+    assert "acrylic" in problem._repr_html_()
+    copy = pickle.loads(pickle.dumps(study))
+    assert copy.best(given={"supplier": "south"}).intervention == study.best(given={"supplier": "south"}).intervention

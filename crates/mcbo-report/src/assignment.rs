@@ -1,6 +1,6 @@
 //! `NAME=VALUE` on the command line.
 
-use mcbo_core::{Action, Problem};
+use mcbo_core::Problem;
 
 use crate::BadInput;
 
@@ -52,9 +52,9 @@ pub fn texts(words: &[String], example: &str) -> Result<Texts, BadInput> {
 /// # Errors
 /// If it is neither.
 pub fn value(problem: &Problem, name: &str, text: &str, hint: &str) -> Result<f64, BadInput> {
-    match problem.action_index(name).map(|action| &problem.actions()[action]) {
-        Some(action) if action.is_choice() => choice(action, text),
-        _ => number(name, text, hint),
+    match problem.names_of(name) {
+        [] => number(name, text, hint),
+        names => choice(name, names, text),
     }
 }
 
@@ -70,12 +70,12 @@ pub fn number(name: &str, text: &str, hint: &str) -> Result<f64, BadInput> {
 ///
 /// # Errors
 /// If it is none of its names.
-pub fn choice(action: &Action, text: &str) -> Result<f64, BadInput> {
-    action.value_of(text).ok_or_else(|| {
-        let choices = action.choices.join(", ");
+pub fn choice(name: &str, names: &[String], text: &str) -> Result<f64, BadInput> {
+    let place = names.iter().position(|choice| choice == text);
+    place.map(|place| place as f64).ok_or_else(|| {
         BadInput::new(
-            format!("{} is {text:?}, which is not one of its choices", action.name),
-            format!("they are {choices}"),
+            format!("{name} is {text:?}, which is not one of its choices"),
+            format!("they are {}", names.join(", ")),
         )
     })
 }

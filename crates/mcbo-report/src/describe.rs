@@ -1,6 +1,6 @@
 //! Problems and interventions in words.
 
-use mcbo_core::{Action, Direction, Grid, Intervention, Noise, Problem, Trial, slot_name};
+use mcbo_core::{Direction, Grid, Intervention, Node, Noise, Problem, Trial, slot_name};
 
 use crate::number::{Format, plain, range};
 
@@ -84,6 +84,7 @@ pub fn noise(noise: Noise) -> String {
         Noise::Gaussian(deviation) => format!("std {}", plain(deviation)),
         Noise::Uniform([low, high]) => format!("uniform {} to {}", plain(low), plain(high)),
         Noise::Learn => "learned".into(),
+        Noise::Names(_) => "-".into(),
     }
 }
 
@@ -132,7 +133,7 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
                 unit: problem.nodes()[node].unit.clone(),
                 neutral: None,
                 grid: declared.grid.as_ref().map(|grids| grids[component]),
-                names: Vec::new(),
+                names: declared.choices.clone(),
                 optional: true,
                 place: Place::Target { node, component },
             });
@@ -202,15 +203,13 @@ pub fn values(ends: [f64; 2], grid: Option<Grid>, names: &[String]) -> String {
 
 /// A value of something that can be chosen, by its name: the name of a choice, else a number.
 pub fn chosen_value(problem: &Problem, name: &str, value: f64) -> String {
-    match problem.action_index(name) {
-        Some(action) => action_value(&problem.actions()[action], value),
-        None => plain(value),
-    }
+    problem.name_of(name, value).map_or_else(|| plain(value), str::to_owned)
 }
 
-/// The value of an action as text: a name, or a number.
-pub fn action_value(action: &Action, value: f64) -> String {
-    action.choice(value).map_or_else(|| plain(value), str::to_owned)
+/// The values of a node as text, with its unit.
+pub fn node_values(node: &Node, values: &[f64]) -> String {
+    let shown = |&value: &f64| node.choice(value).map_or_else(|| plain(value), str::to_owned);
+    in_unit(values.iter().map(shown).collect::<Vec<_>>().join(", "), node.unit.as_deref())
 }
 
 /// `do(statin)=0.500 dose1=12.50`: what is set or not neutral, and nothing else.
@@ -243,7 +242,10 @@ pub fn done_instead(problem: &Problem, trial: &Trial) -> Vec<String> {
             let [is, was] = [is, was].map(|value| chosen_value(problem, &name, value));
             Some(format!("{name} = {is} instead of {was}"))
         }
-        None => Some(format!("{name} = {}, which was not asked for", plain(is))),
+        None => {
+            let is = chosen_value(problem, &name, is);
+            Some(format!("{name} = {is}, which was not asked for"))
+        }
     };
     let mut found = Vec::new();
     for (node, values) in &done.targets {

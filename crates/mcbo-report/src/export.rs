@@ -114,14 +114,18 @@ pub fn csv(out: &mut impl Write, study: &Study, trials: &[StoredTrial], reader: 
         ];
         // What was done, which the model learns from; what was suggested stands beside it where anything differs.
         let intervention = trial.intervention();
-        row.extend(
-            settable.iter().map(|&(node, component)| number(intervention.target(node).map(|v| v[component]))),
-        );
-        let done = problem.actions().iter().zip(&intervention.actions);
-        row.extend(done.map(|(action, &value)| match action.choice(value) {
+        let of_node = |node: usize, value: Option<f64>| {
+            let name = value.and_then(|value| problem.nodes()[node].choice(value));
+            name.map_or_else(|| number(value), |name| text(name.to_owned()))
+        };
+        let of_action = |action: usize, value: f64| match problem.actions()[action].choice(value) {
             Some(name) => text(name.to_owned()),
             None => number(Some(value)),
+        };
+        row.extend(settable.iter().map(|&(node, component)| {
+            of_node(node, intervention.target(node).map(|values| values[component]))
         }));
+        row.extend(intervention.actions.iter().enumerate().map(|(action, &value)| of_action(action, value)));
         // What was given is known before anything is told.
         let mut values = trial.values.clone().unwrap_or_else(|| vec![None; problem.slots()]);
         for (node, given) in trial.suggestion.given.iter() {
@@ -129,11 +133,14 @@ pub fn csv(out: &mut impl Write, study: &Study, trials: &[StoredTrial], reader: 
                 values[at] = values[at].or(Some(given));
             }
         }
-        row.extend(values.into_iter().map(number));
+        row.extend(components(problem).zip(values).map(|((node, _), value)| of_node(node, value)));
         row.push(number(json::reward(problem, trial)));
         row.extend(problem.has_costs().then(|| number(Some(problem.cost(intervention)))));
         let suggested = &trial.suggestion.intervention;
-        row.extend(otherwise.iter().map(|&lever| number(value_of(suggested, lever))));
+        row.extend(otherwise.iter().map(|&lever| match lever {
+            Lever::Set { node, .. } => of_node(node, value_of(suggested, lever)),
+            Lever::Action(action) => of_action(action, suggested.actions[action]),
+        }));
         writer.write_record(&row)?;
     }
     writer.flush()?;

@@ -1,8 +1,8 @@
 //! The JSON that scripts rely on.
 
 use mcbo_core::{
-    Action, Certificate, Criterion, Forecast, Given, Intervention, Keeping, NodeSummary, Noise, Outlook,
-    Problem, Recommendation, Suggestion, Trial, Warning, slot_name,
+    Certificate, Criterion, Forecast, Given, Intervention, Keeping, NodeSummary, Noise, Outlook, Problem,
+    Recommendation, Suggestion, Trial, Warning, slot_name,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -49,19 +49,21 @@ fn components(problem: &Problem, node: usize, values: impl Iterator<Item = Value
 pub fn intervention(problem: &Problem, intervention: &Intervention) -> Value {
     let name = |node: usize| problem.nodes()[node].name.clone();
     let targets: Vec<String> = intervention.targets.iter().map(|(node, _)| name(*node)).collect();
-    let value = |(node, values): &(usize, Vec<f64>)| {
-        (name(*node), components(problem, *node, values.iter().map(|&v| v.into())))
+    let set = |(node, values): &(usize, Vec<f64>)| {
+        (name(*node), components(problem, *node, values.iter().map(|&v| value_of(problem, *node, v))))
     };
-    let values: Map<String, Value> = intervention.targets.iter().map(value).collect();
+    let values: Map<String, Value> = intervention.targets.iter().map(set).collect();
     let actions = problem.actions().iter().zip(&intervention.actions);
-    let actions: Map<String, Value> = actions.map(|(a, &v)| (a.name.clone(), action_value(a, v))).collect();
+    let actions: Map<String, Value> =
+        actions.map(|(a, &v)| (a.name.clone(), value(problem, &a.name, v))).collect();
     json!({ "targets": targets, "values": values, "actions": actions })
 }
 
 /// What was known of contexts, by node.
 pub fn given(problem: &Problem, given: &Given) -> Value {
     let value = |(node, values): (usize, &[f64])| {
-        (problem.nodes()[node].name.clone(), components(problem, node, values.iter().map(|&v| v.into())))
+        let values = values.iter().map(|&value| value_of(problem, node, value));
+        (problem.nodes()[node].name.clone(), components(problem, node, values))
     };
     given.iter().map(value).collect::<Map<_, _>>().into()
 }
@@ -94,9 +96,14 @@ fn kinds(
     }
 }
 
-/// The value of an action: a number, or the name of a choice.
-pub fn action_value(action: &Action, value: f64) -> Value {
-    action.choice(value).map_or_else(|| value.into(), Value::from)
+/// The value of a node or an action: a number, or the name of a choice.
+pub fn value(problem: &Problem, name: &str, value: f64) -> Value {
+    problem.name_of(name, value).map_or_else(|| value.into(), Value::from)
+}
+
+/// The same of a node by its number.
+fn value_of(problem: &Problem, node: usize, value: f64) -> Value {
+    problem.nodes()[node].choice(value).map_or_else(|| value.into(), Value::from)
 }
 
 /// What is said of components, by node; nodes of which a component is missing are left out.
@@ -165,7 +172,10 @@ pub fn suggestion(problem: &Problem, trial: usize, suggestion: &Suggestion) -> M
 
 /// Measured values by node name, `null` where not measured.
 fn values(problem: &Problem, values: &[Option<f64>]) -> Value {
-    let measured = |node: usize| values[problem.slot(node)].iter().map(|&value| value.into());
+    let measured = |node: usize| {
+        let values = values[problem.slot(node)].iter();
+        values.map(move |value| value.map_or(Value::Null, |value| value_of(problem, node, value)))
+    };
     let entry = |(node, declared): (usize, &mcbo_core::Node)| {
         (declared.name.clone(), components(problem, node, measured(node)))
     };
@@ -270,7 +280,7 @@ pub fn nodes(summaries: &[NodeSummary]) -> Value {
 pub fn noise(noise: Noise) -> Value {
     match noise {
         Noise::None => "none".into(),
-        Noise::Learn => "learn".into(),
+        Noise::Learn | Noise::Names(_) => "learn".into(),
         Noise::Gaussian(deviation) => json!({ "gaussian": deviation }),
         Noise::Uniform(ends) => json!({ "uniform": ends }),
     }

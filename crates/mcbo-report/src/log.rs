@@ -4,7 +4,7 @@ use mcbo_core::Problem;
 use mcbo_store::{Deed, Happening, Row};
 use serde_json::{Map, Value, json};
 
-use crate::{describe, timestamp};
+use crate::{describe, json, timestamp};
 
 /// `a=1 b=2,3 strain=wild`.
 fn named<'a>(problem: &Problem, values: impl IntoIterator<Item = (String, &'a [f64])>) -> String {
@@ -20,11 +20,6 @@ fn doing(problem: &Problem, row: &Row) -> String {
     let set = row.targets.iter().map(|(name, values)| (format!("do({name})"), values.as_slice()));
     let actions = row.actions.iter().map(|(name, value)| (name.clone(), std::slice::from_ref(value)));
     named(problem, set.chain(actions))
-}
-
-/// The name of an action's value, if it has one.
-fn choice<'p>(problem: &'p Problem, name: &str, value: f64) -> Option<&'p str> {
-    problem.actions()[problem.action_index(name)?].choice(value)
 }
 
 /// A reason in brackets, if there is one.
@@ -79,9 +74,7 @@ pub fn sentence(problem: &Problem, what: &Deed) -> String {
 
 /// One thing that happened, for a program.
 pub fn object(problem: &Problem, happening: &Happening) -> Value {
-    let action = |(name, &value): (&String, &f64)| {
-        (name.clone(), choice(problem, name, value).map_or_else(|| value.into(), Value::from))
-    };
+    let action = |(name, &value): (&String, &f64)| (name.clone(), json::value(problem, name, value));
     let value = |(name, values): (&String, &Vec<f64>)| match values[..] {
         [one] => action((name, &one)),
         _ => (name.clone(), single(values)),
@@ -100,7 +93,7 @@ pub fn object(problem: &Problem, happening: &Happening) -> Value {
             "trial": trial, "strategy": strategy,
             "intervention": {
                 "targets": doing.targets.keys().collect::<Vec<_>>(),
-                "values": doing.targets.iter().map(|(name, v)| (name.clone(), single(v))).collect::<Map<_, _>>(),
+                "values": doing.targets.iter().map(value).collect::<Map<_, _>>(),
                 "actions": doing.actions.iter().map(action).collect::<Map<_, _>>(),
             },
         }),

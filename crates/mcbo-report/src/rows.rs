@@ -173,12 +173,16 @@ fn row(
             }
         }
         let number = || {
+            let own = name(problem, *column);
+            let names = problem.names_of(&own);
+            if !names.is_empty() {
+                return assignment::choice(&own, names, cell).map_err(|bad| bad.to_string());
+            }
             let hint = match cell.replace(',', ".").parse::<f64>() {
                 Ok(_) => "write a decimal point",
                 Err(_) => "leave the cell empty if it was not measured",
             };
-            let told =
-                |_| format!("{} is {cell:?}, which is not a number; hint: {hint}", name(problem, *column));
+            let told = |_| format!("{own} is {cell:?}, which is not a number; hint: {hint}");
             cell.parse::<f64>().map_err(told)
         };
         match *column {
@@ -186,12 +190,7 @@ fn row(
             Column::Value { .. } => _ = row.values.insert(name(problem, *column), vec![number()?]),
             Column::Set { node, component } => _ = targets.insert((node, component), number()?),
             Column::Action(action) => {
-                let declared = &problem.actions()[action];
-                let value = match declared.is_choice() {
-                    true => assignment::choice(declared, cell).map_err(|bad| bad.to_string())?,
-                    false => number()?,
-                };
-                row.actions.insert(declared.name.clone(), value);
+                row.actions.insert(problem.actions()[action].name.clone(), number()?);
             }
             Column::State | Column::Skipped => {}
         }

@@ -22,9 +22,9 @@ pub fn from_json(problem: &Problem, text: &str) -> Result<Named, BadInput> {
     };
     let mut values = Vec::new();
     for (name, value) in object {
-        let choice = problem.action_index(&name).map(|action| &problem.actions()[action]);
-        let number = |value: &Value| match (value, choice.filter(|action| action.is_choice())) {
-            (Value::String(text), Some(action)) => assignment::choice(action, text),
+        let names = problem.names_of(&name);
+        let number = |value: &Value| match value {
+            Value::String(text) if !names.is_empty() => assignment::choice(&name, names, text),
             _ => {
                 value.as_f64().ok_or_else(|| BadInput::new(format!("{name}: {value} is not a number"), hint))
             }

@@ -64,7 +64,7 @@ export const component = (value, place) => (Array.isArray(value) ? value[place] 
 export function levers(problem) {
   const set = problem.nodes.filter((node) => node.do).flatMap((node) => {
     const ranges = node.dim === 1 ? [node.do] : node.do;
-    return slots(node).map((name, place) => ({ kind: "set", name, node: node.name, place, label: `do(${name})`, range: ranges[place], step: node.step, unit: node.unit }));
+    return slots(node).map((name, place) => ({ kind: "set", name, node: node.name, place, label: `do(${name})`, range: node.choices ? null : ranges[place], step: node.step, choices: node.choices, unit: node.unit }));
   });
   return [...set, ...problem.actions.map((action) => ({ kind: "action", name: action.name, label: action.name, range: action.range, step: action.step, choices: action.choices, neutral: action.neutral, unit: action.unit }))];
 }
@@ -78,18 +78,18 @@ export function leverValue(lever, doing) {
 export const shown = (value) => (typeof value === "number" ? number(value) : value === null || value === undefined ? "" : String(value));
 
 let serial = 0;
-/** A labelled field for a number, or one of several names. */
-export function field(name, { unit, value = "", placeholder, choices, hint } = {}) {
+/** A labelled field for a number, or one of several names; with `blank` none of them may be meant. */
+export function field(name, { unit, value = "", placeholder, choices, blank, hint } = {}) {
   const id = `field-${++serial}`;
   const describe = hint ? `${id}-hint` : undefined;
   const input = choices
-    ? el("select", { id, name, "aria-describedby": describe }, choices.map((choice) => el("option", { value: choice, selected: choice === value }, choice)))
+    ? el("select", { id, name, "aria-describedby": describe }, [...(blank ? [""] : []), ...choices].map((choice) => el("option", { value: choice, selected: choice === value }, choice || "–")))
     : el("input", { id, name, value, placeholder, inputmode: "decimal", autocomplete: "off", size: "10", "aria-describedby": describe });
   const root = el("div", { class: "field" }, el("label", { for: id }, withUnit(name, unit)), input, hint ? el("small", { id: describe, class: "soft" }, hint) : null);
   const first = choices ? input.value : value;
   return {
     root, input, name,
-    get value() { return choices ? input.value : typed(input.value, name); },
+    get value() { return choices ? input.value || null : typed(input.value, name); },
     get changed() { return input.value !== first; },
   };
 }

@@ -64,8 +64,7 @@ async function effects() {
 }
 
 function bestAt(effect) {
-  const action = study.problem.actions.find((one) => one.name === effect.name);
-  return action?.choices ? action.choices[Math.round(effect.best)] ?? "" : number(effect.best, 4);
+  return typeof effect.best === "string" ? effect.best : number(effect.best, 4);
 }
 
 async function trust() {

@@ -39,7 +39,7 @@ const here = (text) => text.replace(/give what is known, as in `--given [^`]*`/,
 const contexts = () => study.problem.nodes.filter((node) => node.context);
 
 function contextFields() {
-  return contexts().flatMap((node) => slots(node).map((slot) => field(slot, { unit: node.unit, hint: "known beforehand" })));
+  return contexts().flatMap((node) => slots(node).map((slot) => field(slot, { unit: node.unit, choices: node.choices, blank: true, hint: "known beforehand" })));
 }
 
 function given(fields) {
@@ -115,7 +115,7 @@ function measured(trial) {
     slots(node).forEach((slot, place) => {
       if (trial.values && component(trial.values[node.name], place) !== null) return;
       const expected = trial.predicted?.[node.name] && component(trial.predicted[node.name], place);
-      fields.push(field(slot, { unit: node.unit, placeholder: expected ? `about ${number(expected.mean, 3)}` : undefined }));
+      fields.push(field(slot, { unit: node.unit, choices: node.choices, blank: true, placeholder: expected ? `about ${number(expected.mean, 3)}` : undefined }));
     });
   }
   return fields;

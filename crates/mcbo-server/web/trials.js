@@ -27,7 +27,7 @@ function build() {
     { key: "trial", title: "Trial", cell: (trial) => el("button", { class: "link", type: "button", onclick: () => open(trial.trial) }, String(trial.trial)) },
     { key: "state", title: "State", cell: (trial) => el("span", { class: `state ${trial.state}` }, { pending: "under way", complete: trial.missing.length ? "in part" : "measured", failed: "failed", voided: "taken out" }[trial.state] ?? trial.state) },
     ...levers(problem).map((lever) => ({ key: lever.label, title: withUnit(lever.label, lever.unit), number: !lever.choices, cell: (trial) => shown(leverValue(lever, trial.done ?? trial.intervention)) })),
-    ...problem.nodes.flatMap((node) => slots(node).map((slot, place) => ({ key: `value:${slot}`, title: withUnit(slot, node.unit), number: true, goal: node.reward, cell: (trial) => shown(trial.values && component(trial.values[node.name], place)) }))),
+    ...problem.nodes.flatMap((node) => slots(node).map((slot, place) => ({ key: `value:${slot}`, title: withUnit(slot, node.unit), number: !node.choices, goal: node.reward, cell: (trial) => shown(trial.values && component(trial.values[node.name], place)) }))),
     { key: "worker", title: "Who", cell: (trial) => trial.worker ?? "" },
     { key: "told", title: "Told", cell: (trial) => (trial.told ? when(trial.told) : "") },
     { title: "Remarks", cell: (trial) => remarks(trial) },
@@ -115,7 +115,7 @@ function show(dialog, trial) {
   for (const node of study.problem.nodes) {
     slots(node).forEach((slot, at) => {
       const value = trial.values && component(trial.values[node.name], at);
-      if (typeof value === "number") told.push(field(slot, { unit: node.unit, value: String(value) }));
+      if (typeof value === "number" || (node.choices && value)) told.push(field(slot, { unit: node.unit, value: String(value), choices: node.choices }));
     });
   }
   const done = trial.values ? lever.map(({ one, value }) => field(one.name, { unit: one.unit, value: String(value), choices: one.choices })) : [];

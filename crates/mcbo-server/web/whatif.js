@@ -95,6 +95,12 @@ function build(recommended) {
     levels.push(level);
   }
   for (const node of study.problem.nodes.filter((one) => one.context)) {
+    if (node.choices) {
+      const level = slider(node.name, node.name, null, node.choices[0], { choices: node.choices, optional: "it is", on: false });
+      level.kind = "given";
+      levels.push(level);
+      continue;
+    }
     slots(node).forEach((slot) => {
       const range = node.range ?? ranges.get(slot);
       if (!range || range[0] === range[1]) return;

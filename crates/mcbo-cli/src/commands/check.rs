@@ -95,10 +95,14 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
         row.extend(acting.then(|| or_dash(actions)));
         let reward = if index == problem.reward() { ", reward" } else { "" };
         let known = if node.context { ", known before deciding" } else { "" };
-        row.extend([format!("{}{reward}{known}", kind(node)), describe::noise(node.noise)]);
+        let (kind, noise) = match node.is_choice() {
+            true => (format!("one of {}", node.choices.join(", ")), "-".into()),
+            false => (kind(node).to_owned(), describe::noise(node.noise)),
+        };
+        row.extend([format!("{kind}{reward}{known}"), noise]);
         row.extend(settable.then(|| {
             let values = |(component, range): (usize, &[f64; 2])| {
-                describe::values(*range, node.grid.as_ref().map(|grids| grids[component]), &[])
+                describe::values(*range, node.grid.as_ref().map(|grids| grids[component]), &node.choices)
             };
             let ranges: Vec<String> = node.hard.iter().flatten().enumerate().map(values).collect();
             let same = ranges.windows(2).all(|pair| pair[0] == pair[1]);
@@ -132,7 +136,7 @@ fn print_actions(out: &mut impl Write, problem: &Problem, width: usize) -> io::R
         let on = names(&readers(problem, index), |node| &problem.nodes()[node].name).join(", ");
         let name = describe::with_unit(&action.name, action.unit.as_deref());
         let values = describe::values(action.range, action.grid, &action.choices);
-        let mut row = vec![name, values, describe::action_value(action, action.neutral), on];
+        let mut row = vec![name, values, describe::chosen_value(problem, &action.name, action.neutral), on];
         row.extend(costs.then(|| or_dash(action.cost.map(describe::cost).unwrap_or_default())));
         table.row(row);
     }

@@ -6,7 +6,6 @@ use mcbo_core::slot_name;
 use crate::cli::Correct;
 use crate::console::Console;
 use crate::exit::ExitCode;
-use crate::number::plain;
 use crate::{assignment, describe, store};
 
 /// Puts values right, and says which were others.
@@ -27,7 +26,7 @@ pub fn run(arguments: &Correct) -> Result<ExitCode> {
         for (place, action) in problem.actions().iter().enumerate() {
             let (was, is) = (was.actions[place], is.actions[place]);
             if was != is {
-                let [was, is] = [was, is].map(|value| describe::action_value(action, value));
+                let [was, is] = [was, is].map(|value| describe::chosen_value(&problem, &action.name, value));
                 changes.push(format!("{} = {is}, was {was}", action.name));
             }
         }
@@ -40,7 +39,8 @@ pub fn run(arguments: &Correct) -> Result<ExitCode> {
                 && was != is
             {
                 let name = slot_name(&problem, node, component);
-                changes.push(format!("{name} = {}, was {}", plain(is), plain(was)));
+                let [was, is] = [was, is].map(|value| describe::chosen_value(&problem, &name, value));
+                changes.push(format!("{name} = {is}, was {was}"));
             }
         }
     }

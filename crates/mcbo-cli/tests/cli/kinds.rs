@@ -187,3 +187,95 @@ fn a_run_says_what_its_suggestions_warn_of() {
     let done = mcbo_in(directory.path(), &arguments);
     assert_eq!(count(&done.stderr, "does not look at limits"), 1, "{}", done.stderr);
 }
+
+/// Nodes whose values are names, known before deciding, measured, or set: through the commands and back.
+#[test]
+fn nodes_may_have_names() {
+    let problem = r#"
+        maximize = "gloss"
+        [nodes.supplier]
+        choices = ["north", "south", "east"]
+        context = true
+        [nodes.operator]
+        choices = ["ann", "bob"]
+        [nodes.resin]
+        choices = ["epoxy", "acrylic"]
+        do = true
+        cost = { fixed = 2 }
+        [nodes.viscosity]
+        parents = ["supplier", "resin"]
+        actions = ["heat"]
+        limit = { below = 60, probability = 0.9 }
+        [nodes.gloss]
+        parents = ["viscosity", "resin", "operator"]
+        [actions.heat]
+        range = [20, 60]
+        [simulator]
+        viscosity = "55 - 0.5 * (heat - 20) + 10 * (supplier == 'south') + 8 * (resin == 'acrylic') + normal(0, 1)"
+        gloss = "80 - 0.05 * (viscosity - 40)^2 + 6 * (resin == 'acrylic') + 2 * (operator == 'bob') + normal(0, 1)"
+    "#;
+    let directory = with_file("p.toml", problem);
+    let at = directory.path();
+    let store = format!("sqlite://{}", at.join("s.db").display());
+    let mcbo = |arguments: &[&str]| mcbo_in(at, &[arguments, &["--storage", &store]].concat());
+    let shown = mcbo_in(at, &["check", "p.toml"]).with_code(0).stdout;
+    assert!(shown.contains("epoxy, acrylic") && shown.contains("ann, bob"), "{shown}");
+    let checked = json(&mcbo_in(at, &["check", "p.toml", "--json"]).with_code(0).stdout);
+    assert_eq!(checked["nodes"][2]["choices"], serde_json::json!(["epoxy", "acrylic"]));
+    assert_eq!((&checked["nodes"][2]["do"], &checked["nodes"][1]["do"]), (&true.into(), &Value::Null));
+    mcbo(&["run", "p.toml", "--study", "s", "--rounds", "8"]).with_code(0);
+    // Every choice is searched by plans of their own that share memory: what is known makes them short and long.
+    for (supplier, resin) in [("north", "acrylic"), ("south", "epoxy"), ("east", "acrylic")] {
+        let given = format!("supplier={supplier}");
+        let best = json(&mcbo(&["best", "s", "--json", "--given", &given]).with_code(0).stdout);
+        let best = &best["recommendation"];
+        assert_eq!(best["given"]["supplier"], supplier);
+        assert!(
+            best["intervention"]["values"]["resin"].is_null()
+                || supplier == "south"
+                || best["intervention"]["values"]["resin"] == resin,
+            "{best}"
+        );
+        assert!(best["predicted"]["operator"].is_null(), "names have no expectation: {best}");
+    }
+    let asked = json(&mcbo(&["ask", "s", "--json", "--given", "supplier=south"]).with_code(0).stdout);
+    let number = asked["trial"].to_string();
+    let done = mcbo(&["tell", "s", &number, "operator=carl", "viscosity=50", "gloss=70"]).with_code(2);
+    assert!(done.stderr.contains("hint: they are ann, bob"), "{}", done.stderr);
+    let done = mcbo(&["ask", "s", "--given", "supplier=1"]).with_code(2);
+    assert!(done.stderr.contains("they are north, south, east"), "{}", done.stderr);
+    mcbo(&["tell", "s", &number, "operator=bob", "viscosity=50", "gloss=70"]).with_code(0);
+    mcbo(&["correct", "s", &number, "operator=ann"]).with_code(0);
+    let log = mcbo(&["log", "s"]).with_code(0).stdout;
+    assert!(log.contains("operator=bob") && log.contains("operator=ann"), "{log}");
+    let exported = mcbo(&["export", "s"]).with_code(0).stdout;
+    let last = exported.lines().last().expect("a line");
+    assert!(last.contains(",south,ann,"), "{last}");
+    std::fs::write(at.join("e.csv"), &exported).unwrap();
+    mcbo(&["new", "t", "--problem", "p.toml"]).with_code(0);
+    mcbo(&["add", "t", "--csv", "e.csv"]).with_code(0);
+    let again = json(&mcbo(&["export", "t", "--format", "json"]).with_code(0).stdout);
+    let before = json(&mcbo(&["export", "s", "--format", "json"]).with_code(0).stdout);
+    let values = |all: &Value| -> Vec<Value> {
+        all["trials"].as_array().expect("trials").iter().map(|trial| trial["values"].clone()).collect()
+    };
+    assert_eq!(values(&again), values(&before));
+    assert_eq!(
+        values(&again)[0]["resin"].as_str().map(|name| name == "epoxy" || name == "acrylic"),
+        Some(true)
+    );
+    std::fs::write(at.join("e.csv"), exported.replace(",ann,", ",anne,")).unwrap();
+    let done = mcbo(&["add", "t", "--csv", "e.csv"]).with_code(2);
+    assert!(done.stderr.contains("operator is \"anne\", which is not one of its choices"), "{}", done.stderr);
+    let predicted = ["predict", "s", "do(resin)=acrylic", "heat=60", "--given", "supplier=north", "--json"];
+    let predicted = json(&mcbo(&predicted).with_code(0).stdout);
+    assert_eq!(predicted["intervention"]["values"]["resin"], "acrylic");
+    assert!((predicted["predicted"]["viscosity"]["mean"].as_f64().expect("a number") - 43.0).abs() < 2.0);
+    let effects = mcbo(&["effects", "s"]).with_code(0).stdout;
+    assert!(effects.contains("supplier → viscosity"), "{effects}");
+    mcbo(&["doctor", "s"]).with_code(0);
+    mcbo(&["report", "s", "--out", "r.html"]).with_code(0);
+    std::fs::write(at.join("q.toml"), problem.replace("\"ann\", \"bob\"", "\"bob\", \"ann\"")).unwrap();
+    let done = mcbo(&["update", "s", "--problem", "q.toml"]).with_code(2);
+    assert!(done.stderr.contains("name new choices behind it"), "{}", done.stderr);
+}

@@ -178,7 +178,9 @@ impl Network {
     /// Everything that the data say against the graph and its formulas, the weightiest first; single values that do not fit
     /// come last. Random numbers come from `seed`.
     pub fn doubts(&self, problem: &Problem, data: &Data, seed: u64) -> Vec<Doubt> {
+        // What has names has no causes here.
         let components: Vec<(usize, usize)> = (0..problem.nodes().len())
+            .filter(|&node| !problem.nodes()[node].is_choice())
             .flat_map(|node| (0..problem.nodes()[node].dim).map(move |component| (node, component)))
             .collect();
         let asked = Questions::of(problem, &components);

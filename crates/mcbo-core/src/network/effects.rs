@@ -4,7 +4,7 @@ mod sloped;
 
 use rayon::prelude::*;
 
-use crate::{Choice, Data, Intervention, Problem};
+use crate::{Choice, Data, Grid, Intervention, Problem};
 
 use super::draws::{Drawn, Draws};
 use super::plan::Source;
@@ -216,22 +216,21 @@ fn evenly([low, high]: [f64; 2]) -> impl Iterator<Item = f64> {
     (0..PLACES).map(move |k| low + (high - low) * k as f64 / (PLACES - 1) as f64)
 }
 
+/// Values along what can be chosen: where only some can be, all of them; of very many, some.
+fn places(range: [f64; 2], grid: Option<Grid>) -> Vec<f64> {
+    let Some(grid) = grid else { return evenly(range).collect() };
+    let all: Vec<f64> = grid.values().collect();
+    let every = all.len().div_ceil(MOST_PLACES).max(1);
+    all.into_iter().step_by(every).collect()
+}
+
 /// Everything that can be chosen, with interventions along its range; the rest is as in `about`.
 fn levers(problem: &Problem, about: &Intervention) -> Vec<(String, Vec<(f64, Intervention)>)> {
     let mut levers = Vec::new();
     for (index, action) in problem.actions().iter().enumerate() {
         let neutral =
             (action.neutral < action.range[0] || action.neutral > action.range[1]).then_some(action.neutral);
-        // Where only some values can be chosen, all of them; of very many, some.
-        let places: Vec<f64> = match action.grid {
-            Some(grid) => {
-                let all: Vec<f64> = grid.values().collect();
-                let every = all.len().div_ceil(MOST_PLACES).max(1);
-                all.into_iter().step_by(every).collect()
-            }
-            None => evenly(action.range).collect(),
-        };
-        let along = places.into_iter().chain(neutral).map(|value| {
+        let along = places(action.range, action.grid).into_iter().chain(neutral).map(|value| {
             let mut doing = about.clone();
             doing.actions[index] = value;
             (value, doing)
@@ -241,7 +240,8 @@ fn levers(problem: &Problem, about: &Intervention) -> Vec<(String, Vec<(f64, Int
     for node in problem.settable() {
         let ranges = problem.nodes()[node].hard.as_deref().unwrap_or_default();
         for (component, &range) in ranges.iter().enumerate() {
-            let along = evenly(range).map(|value| {
+            let grid = problem.nodes()[node].grid.as_ref().map(|grids| grids[component]);
+            let along = places(range, grid).into_iter().map(|value| {
                 let mut doing = about.clone();
                 if doing.target(node).is_none() {
                     let middles = ranges.iter().map(|[low, high]| 0.5 * (low + high)).collect();
@@ -269,6 +269,10 @@ fn seen(problem: &Problem, data: &Data, from: usize, to: usize) -> Vec<Vec<f64>>
         return rows;
     }
     rows.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    if problem.nodes()[from].is_choice() {
+        rows.dedup();
+        return rows;
+    }
     let place = |share: f64| ((rows.len() - 1) as f64 * share).round() as usize;
     if dim == 1 {
         return evenly(SEEN.map(|share| rows[place(share)][0])).map(|value| vec![value]).collect();

@@ -3,6 +3,7 @@
 use mcbo_gp::{Earlier, Form, GpError, GpSet, GpSpec, Noise as GpNoise, Rows};
 use rand_chacha::ChaCha8Rng;
 
+use crate::noise::Shares;
 use crate::{Components, Data, Expr, Noise, Problem};
 
 use super::{
@@ -36,6 +37,17 @@ pub(super) fn fit_node(
         };
         return Ok((model, Vec::new()));
     }
+    if node.is_choice() {
+        let mut counts = vec![0; node.choices.len()];
+        data.training_rows(problem, index, 0).for_each(|(_, value)| counts[value as usize] += 1);
+        let model = NodeModel {
+            inputs: Vec::new(),
+            outputs: vec![Affine::IDENTITY],
+            noise: vec![Noise::Names(Shares::of_counts(&counts))],
+            mechanism: Mechanism::Formula(vec![Expr::zero()]),
+        };
+        return Ok((model, Vec::new()));
+    }
     let components: Vec<Vec<(Vec<f64>, f64)>> =
         (0..node.dim).map(|component| data.training_rows(problem, index, component).collect()).collect();
     let inputs = scale_inputs(problem, index, &components, settings.scaling);
@@ -56,9 +68,7 @@ pub(super) fn fit_node(
     let width = if together { node.dim } else { 1 };
     let mut fitted = Vec::new();
     let parents = dim - node.actions.len();
-    let is_choice = |k: &usize| problem.actions()[node.actions[*k]].is_choice();
-    let named = (0..node.actions.len()).filter(is_choice).map(|k| parents + k).collect();
-    let kinds = form::Inputs { parents, actions: node.actions.len(), named };
+    let kinds = form::Inputs { parents, actions: node.actions.len(), named: problem.named_inputs(index) };
     for (g, first) in (0..node.dim).step_by(width).enumerate() {
         let range = first..first + width;
         let noise_variance = |component: usize| {
@@ -67,7 +77,7 @@ pub(super) fn fit_node(
                 Noise::None => 0.0,
                 Noise::Gaussian(deviation) => (deviation / scale).powi(2),
                 Noise::Uniform([low, high]) => ((high - low) / scale).powi(2) / 12.0,
-                Noise::Learn => 0.0,
+                Noise::Learn | Noise::Names(_) => 0.0,
             };
             variance.clamp(settings.noise_floor, 1e6)
         };
@@ -152,6 +162,10 @@ fn scale_inputs(
     let mut inputs = Vec::with_capacity(problem.input_dim(index));
     for &parent in &node.parents {
         let parent = &problem.nodes()[parent];
+        if parent.is_choice() {
+            inputs.push(Affine::IDENTITY);
+            continue;
+        }
         for component in 0..parent.dim {
             let declared = parent.range.or_else(|| parent.hard.as_ref().map(|ranges| ranges[component]));
             let seen = || {

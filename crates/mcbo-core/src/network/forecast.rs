@@ -54,6 +54,10 @@ fn forecasts(problem: &Problem, intervention: &Intervention, draws: &Draws<'_>) 
     draws.evaluate(&point, false, &mut workspace, &mut drawn);
     let mut forecasts = Vec::new();
     for (index, step) in draws.plan().steps.iter().enumerate() {
+        // Names have no expectation.
+        if problem.nodes()[step.node].is_choice() {
+            continue;
+        }
         for component in 0..step.components {
             let values = workspace.values(index, component);
             let per = values.len() / draws.count();
@@ -179,8 +183,10 @@ impl Network {
         forecasts: &[Forecast],
     ) -> Option<ModelWarning> {
         let plan = Plan::for_prediction(problem, self, &Choice::of(problem, intervention));
-        let missing =
-            |step: &&super::plan::Step| !forecasts.iter().any(|forecast| forecast.node == step.node);
+        let missing = |step: &&super::plan::Step| {
+            !problem.nodes()[step.node].is_choice()
+                && !forecasts.iter().any(|forecast| forecast.node == step.node)
+        };
         let step = plan.steps.iter().find(missing)?;
         Some(ModelWarning::Undefined { node: problem.nodes()[step.node].name.clone() })
     }
@@ -204,7 +210,8 @@ impl Network {
             &mut [],
         );
         let mut named = Vec::new();
-        for (index, step) in plan.steps.iter().enumerate() {
+        let numbers = |step: &super::plan::Step| !problem.nodes()[step.node].is_choice();
+        for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| numbers(step)) {
             for component in 0..step.components {
                 let values = workspace.values(index, component);
                 let mean = values.iter().sum::<f64>() / values.len() as f64;

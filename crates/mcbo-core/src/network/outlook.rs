@@ -73,13 +73,13 @@ fn chance(problem: &Problem, network: &Network, points: usize, seed: u64) -> Cha
         .map(|(node, component)| noise(node, component).unwrap_or(Noise::None))
         .collect();
     // Noise that is not normal has a dimension of its own.
-    let own = |slot: usize| matches!(kinds[slot], Noise::Uniform(_));
+    let own = |slot: usize| matches!(kinds[slot], Noise::Uniform(_) | Noise::Names(_));
     let dimensions = kinds.len() + (0..kinds.len()).filter(|&slot| own(slot)).count();
     let points = points.max(8 * dimensions.div_ceil(3) + 2);
     let mut multiples = normal_points(dimensions, points, seed);
     let mut further = multiples.split_off(kinds.len()).into_iter();
     let noise = |kind: &Noise| match kind {
-        Noise::Uniform(_) => further.next().map_or_else(Vec::new, |luck| {
+        Noise::Uniform(_) | Noise::Names(_) => further.next().map_or_else(Vec::new, |luck| {
             luck.into_iter().map(|z| kind.quantile(mcbo_gp::normal_probability(z))).collect()
         }),
         _ => Vec::new(),
@@ -258,7 +258,8 @@ impl Block<'_> {
         let doubts: Vec<f64> = (0..problem.slots()).map(|slot| self.share_of_doubt(slot, place)).collect();
         for &node in problem.graph().order() {
             let set = intervention.target(node).or(network.given.of(node));
-            if set.is_none() && network.kind(node) == MechanismKind::Absent {
+            let absent = set.is_none() && network.kind(node) == MechanismKind::Absent;
+            if absent || problem.nodes()[node].is_choice() {
                 continue;
             }
             for (component, slot) in problem.slot(node).enumerate() {

@@ -1,6 +1,6 @@
 //! Trials that are under way: their means stand for what is not known of them yet.
 
-use crate::{Intervention, Observation, Problem};
+use crate::{Intervention, Noise, Observation, Problem};
 
 use super::{FitError, Mechanism, Network};
 
@@ -70,6 +70,10 @@ impl Network {
                 Mechanism::Formula(formulas) => {
                     for ((at, formula), output) in slot.zip(formulas).zip(&model.outputs) {
                         values[at] = output.shift + formula.eval(&inputs);
+                    }
+                    // Of names there is no mean.
+                    if let [Noise::Names(shares)] = model.noise[..] {
+                        values[problem.slot(node).start] = shares.commonest() as f64;
                     }
                 }
                 Mechanism::Learned(groups) => {

@@ -142,7 +142,7 @@ const FEW: usize = 15;
 pub(crate) fn suspicions(problem: &Problem, data: &Data, network: &Network) -> Vec<Suspicion> {
     let mut found = Vec::new();
     for &node in problem.graph().order() {
-        if network.nodes[node].is_none() {
+        if network.nodes[node].is_none() || problem.nodes()[node].is_choice() {
             continue;
         }
         found.extend(far_off(problem, data, node));
@@ -270,7 +270,7 @@ fn contradiction(rows: &FormulaRows, names: &[String], noise: Noise) -> Option<F
             let deviation = (high - low) / 12.0_f64.sqrt();
             (0.5 * (low + high), Some(deviation), TIMES * deviation)
         }
-        Noise::Learn => (0.0, None, f64::INFINITY),
+        Noise::Learn | Noise::Names(_) => (0.0, None, f64::INFINITY),
     };
     let deviation = (squares(&raw, centre) / count as f64).sqrt();
     // What remains when numbers are rounded is no contradiction.

@@ -241,6 +241,20 @@ impl NodeBuilder {
         self
     }
 
+    /// The names of its values, for a node that is given from outside and has no numbers. It reads nothing.
+    #[must_use]
+    pub fn choices<S: Into<String>>(mut self, choices: impl IntoIterator<Item = S>) -> Self {
+        self.node.choices = given(names(choices));
+        self
+    }
+
+    /// Lets a node with names be set to any of them.
+    #[must_use]
+    pub fn hard_choices(mut self) -> Self {
+        self.node.hard = given(DraftRanges::Names);
+        self
+    }
+
     /// A known mechanism: one formula, or an array of one per component.
     #[must_use]
     pub fn formula(mut self, formulas: impl Into<Formulas>) -> Self {

@@ -191,6 +191,9 @@ impl<'d> Checker<'d> {
             let error = ProblemError::RewardIsVector { node: node.name.clone(), dim: node.dim };
             self.error(error, &name.span);
         }
+        if let Some(choices) = draft.nodes[reward].choices.given() {
+            self.error(ProblemError::RewardIsChoice { node: node.name.clone() }, &choices.span);
+        }
         if let Some(hard) = draft.nodes[reward].hard.given() {
             self.error(ProblemError::RewardIsSettable { node: node.name.clone() }, &hard.span);
         }

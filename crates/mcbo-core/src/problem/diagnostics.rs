@@ -321,33 +321,63 @@ pub enum ProblemError {
         /// The node.
         node: String,
     },
-    /// A node with choices, which only actions have.
-    #[error("node `{node}` has `choices`, but only actions can be one of several names")]
-    ChoicesOfNode {
+    /// A node with choices that reads something.
+    #[error("node `{node}` has `choices`, but is caused by `{cause}`")]
+    CausedChoices {
+        /// The node.
+        node: String,
+        /// Its first parent or action.
+        cause: String,
+    },
+    /// `do = true` of a node whose values are numbers.
+    #[error("`do` of node `{node}` is true, but its values are numbers")]
+    DoWithoutChoices {
         /// The node.
         node: String,
     },
-    /// An action with choices and a key that numbers have.
-    #[error("action `{action}` has both `choices` and a `{key}`")]
+    /// `do` with numbers of a node whose values are names.
+    #[error("`do` of node `{node}` has numbers, but its values are names")]
+    DoWithNumbers {
+        /// The node.
+        node: String,
+    },
+    /// A reward whose values are names.
+    #[error("the reward `{node}` has `choices`")]
+    RewardIsChoice {
+        /// The node.
+        node: String,
+    },
+    /// Choices with a key that numbers have.
+    #[error("{place} has both `choices` and a `{key}`")]
     WithChoices {
-        /// The action.
-        action: String,
+        /// The action or node.
+        place: String,
         /// The other key.
         key: &'static str,
     },
     /// Fewer choices than two.
-    #[error("action `{action}` has {found} choice(s)")]
+    #[error("{place} has {found} choice(s)")]
     TooFewChoices {
-        /// The action.
-        action: String,
+        /// The action or node.
+        place: String,
         /// How many.
         found: usize,
     },
+    /// More choices than a node can have.
+    #[error("{place} has {found} choices, more than {most}")]
+    TooManyChoices {
+        /// The node.
+        place: String,
+        /// How many.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// A name that cannot be written everywhere.
-    #[error("{name:?} cannot be a choice of action `{action}`")]
+    #[error("{name:?} cannot be a choice of {place}")]
     BadChoice {
-        /// The action.
-        action: String,
+        /// The action or node.
+        place: String,
         /// The name.
         name: String,
     },

@@ -80,6 +80,8 @@ pub(super) enum DraftRanges {
     One([f64; 2]),
     /// One range per component.
     Each(Vec<At<[f64; 2]>>),
+    /// `true`: to any of its names.
+    Names,
 }
 
 /// Target sets by the names of their members.
@@ -107,6 +109,7 @@ pub(super) struct DraftNode {
     pub(super) context: Field<bool>,
     pub(super) limit: Field<Limit>,
     pub(super) cost: Field<Cost>,
+    pub(super) choices: Field<Vec<At<String>>>,
 }
 
 #[derive(Debug, Clone, Default)]

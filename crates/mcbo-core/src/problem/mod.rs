@@ -134,6 +134,37 @@ pub struct Node {
     pub limit: Option<Limit>,
     /// What it costs to set it.
     pub cost: Option<Cost>,
+    /// The names of its values, if they are named and not numbers: value 0 is the first, value 1 the second. Such a node reads
+    /// nothing.
+    pub choices: Vec<String>,
+}
+
+/// The name of a value whose values have these names.
+fn name_of(names: &[String], value: f64) -> Option<&str> {
+    let named = names.iter().enumerate().find(|(place, _)| *place as f64 == value);
+    named.map(|(_, name)| name.as_str())
+}
+
+/// The value that a name stands for.
+fn place_of(names: &[String], name: &str) -> Option<f64> {
+    names.iter().position(|choice| choice == name).map(|place| place as f64)
+}
+
+impl Node {
+    /// Whether its values are names and not numbers.
+    pub fn is_choice(&self) -> bool {
+        !self.choices.is_empty()
+    }
+
+    /// The name of a value, if its values have names.
+    pub fn choice(&self, value: f64) -> Option<&str> {
+        name_of(&self.choices, value)
+    }
+
+    /// The value that a name stands for, if its values have names.
+    pub fn value_of(&self, name: &str) -> Option<f64> {
+        place_of(&self.choices, name)
+    }
 }
 
 /// Something that can be chosen in every trial and that feeds nodes (a soft intervention).
@@ -164,13 +195,12 @@ impl Action {
 
     /// The name of a value, if its values have names.
     pub fn choice(&self, value: f64) -> Option<&str> {
-        let place = self.grid.filter(|grid| self.is_choice() && grid.holds(value))?.nearest(value);
-        self.choices.get(place).map(String::as_str)
+        name_of(&self.choices, value)
     }
 
     /// The value that a name stands for, if its values have names.
     pub fn value_of(&self, name: &str) -> Option<f64> {
-        self.choices.iter().position(|choice| choice == name).map(|place| place as f64)
+        place_of(&self.choices, name)
     }
 
     /// Whether it can take a value: one of its range and, if it has steps, of its grid.
@@ -321,6 +351,30 @@ impl Problem {
     /// The action with this name.
     pub fn action_index(&self, name: &str) -> Option<usize> {
         self.actions.iter().position(|action| action.name == name)
+    }
+
+    /// The names of the values of a node or an action, none if they are numbers; `do(node)` is the node.
+    pub fn names_of(&self, name: &str) -> &[String] {
+        let name = name.strip_prefix("do(").and_then(|inner| inner.strip_suffix(')')).unwrap_or(name);
+        match (self.node_index(name), self.action_index(name)) {
+            (Some(node), _) => &self.nodes[node].choices,
+            (None, Some(action)) => &self.actions[action].choices,
+            (None, None) => &[],
+        }
+    }
+
+    /// The name of a value of a node or an action, as [`Self::names_of`] has them; none if it is a number.
+    pub fn name_of(&self, name: &str, value: f64) -> Option<&str> {
+        name_of(self.names_of(name), value)
+    }
+
+    /// The places among a node's inputs of those whose values are names.
+    pub(crate) fn named_inputs(&self, node: usize) -> Vec<usize> {
+        let node = &self.nodes[node];
+        let parents = node.parents.iter().map(|&parent| &self.nodes[parent]);
+        let parents = parents.flat_map(|parent| std::iter::repeat_n(parent.is_choice(), parent.dim));
+        let actions = node.actions.iter().map(|&action| self.actions[action].is_choice());
+        parents.chain(actions).enumerate().filter_map(|(place, named)| named.then_some(place)).collect()
     }
 
     /// How many numbers a node's mechanism reads: the components of its parents in their order, then its actions.

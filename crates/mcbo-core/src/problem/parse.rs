@@ -22,6 +22,7 @@ const NODE: &[&str] = &[
     "noise",
     "do",
     "step",
+    "choices",
     "range",
     "formula",
     "kernel",
@@ -192,16 +193,14 @@ impl Reader<'_> {
                 "context" => node.context = self.field(value, |reader| reader.boolean(&what, value)),
                 "limit" => node.limit = self.field(value, |reader| reader.limit(&what, value)),
                 "cost" => node.cost = self.field(value, |reader| reader.cost(&what, value)),
-                "choices" => {
-                    let error = ProblemError::ChoicesOfNode { node: node.name.value.clone() };
-                    self.errors.push(Diagnostic { error, span: Some(key.span()) });
-                }
+                "choices" => node.choices = self.field(value, |reader| reader.names(&what, value)),
                 unknown => match self.unknown_key(unknown, key.span(), &place, NODE) {
                     Some("parents" | "actions") => node.inputs_broken = true,
                     Some("dim") => node.dim = Field::Broken,
                     Some("noise") => node.noise = Field::Broken,
                     Some("do") => node.hard = Field::Broken,
                     Some("formula") => node.formula = Field::Broken,
+                    Some("choices") => node.choices = Field::Broken,
                     _ => {}
                 },
             }
@@ -231,13 +230,7 @@ impl Reader<'_> {
                     "step" => {
                         action.step = self.field(value, |reader| reader.number(&what, value).map(At::from));
                     }
-                    "choices" => {
-                        let names = |reader: &mut Self| {
-                            let names = reader.texts(&what, "an array of names", value)?;
-                            Some(At::new(names, value.span()))
-                        };
-                        action.choices = self.field(value, names);
-                    }
+                    "choices" => action.choices = self.field(value, |reader| reader.names(&what, value)),
                     unknown => match self.unknown_key(unknown, key.span(), &place, ACTION) {
                         Some("range") => action.range = Field::Broken,
                         Some("choices") => action.choices = Field::Broken,
@@ -309,6 +302,11 @@ impl Reader<'_> {
         texts.into_iter().collect()
     }
 
+    fn names(&mut self, what: &str, value: &Value<'_>) -> Option<At<Vec<At<String>>>> {
+        let names = self.texts(what, "an array of names", value)?;
+        Some(At::new(names, value.span()))
+    }
+
     fn number(&mut self, what: &str, value: &Value<'_>) -> Option<f64> {
         let number = match value.get_ref() {
             DeValue::Integer(integer) => {
@@ -367,6 +365,9 @@ impl Reader<'_> {
     }
 
     fn ranges(&mut self, what: &str, value: &Value<'_>) -> Option<At<DraftRanges>> {
+        if value.get_ref().as_bool() == Some(true) {
+            return Some(At::new(DraftRanges::Names, value.span()));
+        }
         let ranges = match value.get_ref().as_array() {
             Some(array) if array.iter().any(|entry| entry.get_ref().is_array()) => {
                 let each: Vec<_> = array.iter().map(|entry| self.pair(what, entry)).collect();

@@ -33,9 +33,9 @@ pub enum ChangeError {
         /// Its components in the new problem.
         after: usize,
     },
-    /// An action that is no choice any more, or has other names in the places of those that trials have.
+    /// An action or a node that has no names any more, or other names in the places of those that trials have.
     #[error(
-        "action {action:?} had {before} and has {after} now, but the trials of the study have its values; hint: keep what there is in its order and name new choices behind it"
+        "{action:?} had {before} and has {after} now, but the trials of the study have its values; hint: keep what there is in its order and name new choices behind it"
     )]
     OtherChoices {
         /// The action.
@@ -174,22 +174,14 @@ impl<'a> Changed<'a> {
             if before != after {
                 return Err(ChangeError::OtherDim { node: node.name.clone(), before, after });
             }
+            same_choices(&node.name, &node.choices, &new.nodes()[index].choices)?;
             nodes.push(index);
             slots.extend(new.slot(index));
         }
         for action in old.actions() {
             let gone = || ChangeError::Gone { what: "action", name: action.name.clone() };
             let index = new.action_index(&action.name).ok_or_else(gone)?;
-            let (before, after) = (&action.choices, &new.actions()[index].choices);
-            // Values are the places of names: those must stay what they are.
-            if before.is_empty() != after.is_empty() || !after.starts_with(before) {
-                let kind = |choices: &[String]| match choices {
-                    [] => "numbers".to_owned(),
-                    choices => format!("the choices {}", choices.join(", ")),
-                };
-                let (before, after) = (kind(before), kind(after));
-                return Err(ChangeError::OtherChoices { action: action.name.clone(), before, after });
-            }
+            same_choices(&action.name, &action.choices, &new.actions()[index].choices)?;
             actions.push(index);
         }
         Ok(Self { new, nodes, actions, slots })
@@ -212,6 +204,18 @@ impl<'a> Changed<'a> {
         }
         new
     }
+}
+
+/// Values are the places of names: those must stay what they are.
+fn same_choices(name: &str, before: &[String], after: &[String]) -> Result<(), ChangeError> {
+    if before.is_empty() == after.is_empty() && after.starts_with(before) {
+        return Ok(());
+    }
+    let kind = |choices: &[String]| match choices {
+        [] => "numbers".to_owned(),
+        choices => format!("the choices {}", choices.join(", ")),
+    };
+    Err(ChangeError::OtherChoices { action: name.to_owned(), before: kind(before), after: kind(after) })
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ pub fn answer(problem: &Problem, intervention: &Intervention, rng: &mut ChaCha8R
                 Noise::None => 0.0,
                 Noise::Gaussian(s) => s * (rng.random::<f64>() + rng.random::<f64>() - 1.0),
                 Noise::Uniform([low, high]) => low + (high - low) * rng.random::<f64>(),
-                Noise::Learn => 0.1 * (rng.random::<f64>() - 0.5),
+                Noise::Learn | Noise::Names(_) => 0.1 * (rng.random::<f64>() - 0.5),
             };
             values[at] = f + noise;
         }

@@ -1,6 +1,6 @@
 //! What is written in each box.
 
-use mcbo_core::{Direction, MechanismKind, Network, Node, NodeSummary, Problem};
+use mcbo_core::{Direction, MechanismKind, Network, Node, NodeSummary, Noise, Problem};
 
 use crate::draw::{line_width, short};
 use crate::page::SMALL;
@@ -114,6 +114,13 @@ fn labels(problem: &Problem, place: usize, kind: Kind) -> Vec<String> {
     }
     if node.formula.is_some() {
         labels.push("known formula".into());
+    } else if node.is_choice() {
+        let names = node.choices.join(", ");
+        labels.push(if names.chars().count() > LETTERS {
+            format!("one of {}", node.choices.len())
+        } else {
+            names
+        });
     } else if problem.input_dim(place) == 0 && kind == Kind::Node {
         labels.push("context".into());
     }
@@ -125,6 +132,7 @@ fn known(network: &Network, place: usize, summaries: &[NodeSummary], inputs: boo
     let mut rows = Vec::new();
     match network.kind(place) {
         MechanismKind::Absent => return rows,
+        MechanismKind::Formula if let [Noise::Names(_)] = network.noise(place) => return rows,
         MechanismKind::Formula => {
             let noise = network.noise(place).iter().map(|noise| noise.deviation()).fold(0.0, f64::max);
             rows.push(plain(if noise > 0.0 { format!("noise {}", brief(noise)) } else { "no noise".into() }));

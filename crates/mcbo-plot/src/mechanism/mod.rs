@@ -61,7 +61,8 @@ fn panels(
 ) -> Option<Picture> {
     let problem = study.problem();
     let kind = network.kind(node);
-    if kind == MechanismKind::Absent {
+    // How often each name came is no mechanism.
+    if kind == MechanismKind::Absent || problem.nodes()[node].is_choice() {
         return None;
     }
     if problem.input_dim(node) == 0 {

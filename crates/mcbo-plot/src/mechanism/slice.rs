@@ -31,10 +31,11 @@ impl Slices {
             .collect();
         let seen = |k: usize| rows.iter().flatten().map(move |(inputs, _)| inputs[k]);
         let declared = declared(problem, node);
-        let mut names = vec![Vec::new(); declared.len() - problem.nodes()[node].actions.len()];
-        names.extend(
-            problem.nodes()[node].actions.iter().map(|&action| problem.actions()[action].choices.clone()),
-        );
+        let mcbo_core::Node { parents, actions, .. } = &problem.nodes()[node];
+        let parents = parents.iter().map(|&parent| &problem.nodes()[parent]);
+        let names = parents.flat_map(|parent| std::iter::repeat_n(parent.choices.clone(), parent.dim));
+        let names: Vec<Vec<String>> =
+            names.chain(actions.iter().map(|&action| problem.actions()[action].choices.clone())).collect();
         let range = |k: usize| match declared[k] {
             // Every name has a place of its own width.
             Some([low, high]) if !names[k].is_empty() => [low - 0.5, high + 0.5],
@@ -120,6 +121,10 @@ fn declared(problem: &Problem, node: usize) -> Vec<Option<[f64; 2]>> {
     let mut ranges = Vec::with_capacity(problem.input_dim(node));
     for &parent in &problem.nodes()[node].parents {
         let parent = &problem.nodes()[parent];
+        if parent.is_choice() {
+            ranges.push(Some([0.0, (parent.choices.len() - 1) as f64]));
+            continue;
+        }
         let hard = |component: usize| parent.hard.as_ref().map(|hard| hard[component]);
         ranges.extend((0..parent.dim).map(|component| parent.range.or_else(|| hard(component))));
     }

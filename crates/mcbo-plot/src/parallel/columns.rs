@@ -101,6 +101,19 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
             Source::Action(action) => Some(problem.actions()[action].range),
             _ => None,
         };
+        let names = match source {
+            Source::Action(action) => problem.actions()[action].choices.clone(),
+            Source::Target(node, _) => problem.nodes()[node].choices.clone(),
+            Source::Slot(slot) => {
+                let node = (0..problem.nodes().len()).find(|&node| problem.slot(node).contains(&slot));
+                node.map_or_else(Vec::new, |node| problem.nodes()[node].choices.clone())
+            }
+            Source::Reward => Vec::new(),
+        };
+        let declared = match names.len() {
+            0 => declared,
+            count => Some([0.0, (count - 1) as f64]),
+        };
         let met = lines.iter().filter_map(|(intervention, values)| {
             match source.of(problem, intervention, values) {
                 Meeting::At(value) => Some(value),
@@ -109,10 +122,6 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
         });
         let mut known = met.chain(declared.into_iter().flatten()).peekable();
         let range = known.peek().is_some().then(|| span(known, 0.0));
-        let names = match source {
-            Source::Action(action) => problem.actions()[action].choices.clone(),
-            _ => Vec::new(),
-        };
         let flipped = source == Source::Reward && problem.sign() < 0.0;
         Column { source, name, range, names, flipped }
     };

@@ -44,7 +44,7 @@ def problem(shown: Problem) -> str:
     goal = "maximise" if shown.maximize else "minimise"
     limit = f", at most {shown.max_interventions} interventions" if shown.max_interventions is not None else ""
     nodes = [
-        [_named(node), ", ".join(node.parents), ", ".join(node.actions), _ranges(node.do), _noise(node.noise)]
+        [_named(node), ", ".join(node.parents), ", ".join(node.actions), _settings(node), _noise(node.noise)]
         for node in shown.nodes.values()
     ]
     actions = [[_named(one), _values(one), one.neutral] for one in shown.actions.values()]
@@ -61,6 +61,10 @@ def problem(shown: Problem) -> str:
 
 def _named(shown: Node | Action) -> str:
     return shown.name if shown.unit is None else f"{shown.name} ({shown.unit})"
+
+
+def _settings(node: Node) -> str:
+    return ", ".join(node.choices) if node.do and node.choices else _ranges(node.do)
 
 
 def _values(action: Action) -> str:

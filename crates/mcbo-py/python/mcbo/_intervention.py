@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: A node's value: a number, or one number per component of a vector node.
-Value = Union[float, Vector[float]]
+#: A node's value: a number, a name where its values are names, or one number per component of a vector node.
+Value = Union[float, str, Vector[float]]
 #: Anything that is read as a node's value.
-ValueLike = Union[float, Sequence[Union[float, None]], "NDArray[np.floating[Any]]"]
+ValueLike = Union[float, str, Sequence[Union[float, None]], "NDArray[np.floating[Any]]"]
 
 _DO = re.compile(r"do\((.*)\)", re.DOTALL)
 _COMPONENT = re.compile(r"(.*)\[(\d+)\]", re.DOTALL)
@@ -53,7 +53,9 @@ class Intervention(AsJson):
             name: value if isinstance(value, str) else float(value) for name, value in self.actions.items()
         }
         for name, value in self.values.items():
-            if isinstance(value, (int, float)):
+            if isinstance(value, str):
+                out[f"do({name})"] = value
+            elif isinstance(value, (int, float)):
                 out[f"do({name})"] = float(value)
             else:
                 out.update({f"do({name}[{at}])": float(number) for at, number in enumerate(value)})

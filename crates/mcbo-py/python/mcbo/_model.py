@@ -15,7 +15,7 @@ from mcbo._intervention import InterventionLike
 from mcbo._json import AsJson, plain
 from mcbo._picture import Picture
 from mcbo._problem import Problem
-from mcbo._table import Interventions, interventions
+from mcbo._table import Interventions, choices, interventions
 from mcbo._table import inputs as inputs_of
 from mcbo._trial import NodeForecast, node_forecasts
 
@@ -103,7 +103,7 @@ class Model:
         answers have one entry per row; of a vector node one row of components each.
         """
         names = self.inputs(node)
-        rows = inputs_of(inputs, names, f"inputs of {node}")
+        rows = inputs_of(inputs, names, f"inputs of {node}", choices(self._problem._raw))
         if rows.ndim == 1 and len(names) == 1:
             rows = rows[:, np.newaxis]
         if rows.ndim != 2:

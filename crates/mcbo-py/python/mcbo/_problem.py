@@ -29,6 +29,7 @@ _FIELDS = (
     "noise",
     "do",
     "step",
+    "choices",
     "range",
     "formula",
     "kernel",
@@ -89,6 +90,8 @@ class Node:
     cost: Mapping[str, float] | None = None
     #: The distance between the values it can be set to, if it is set in steps.
     step: float | None = None
+    #: The names of its values, if they are names; ``do`` then has the places of the first and the last.
+    choices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("noise", "limit", "cost"):
@@ -457,7 +460,8 @@ def _fields(node: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a node as the problem file writes them, those of no interest left out."""
     fields = {key: node[key] for key in ("parents", "actions", "noise", "step", "range", "kernel")}
     fields["dim"] = node["dim"] if node["dim"] > 1 else None
-    fields["do"] = node["do"] and _single(node["do"])
+    fields["do"] = True if node["do"] and node["choices"] else node["do"] and _single(node["do"])
+    fields["choices"] = node["choices"]
     fields["formula"] = node["formula"] and _single(node["formula"])
     fields["components"] = "coregionalised" if node["coregionalised"] else None
     return {key: value for key, value in fields.items() if value not in (None, [], "learn")}
@@ -474,5 +478,6 @@ def _node(fields: Mapping[str, Any], marks: Mapping[str, Any]) -> Node:
         formula=None if fields["formula"] is None else tuple(fields["formula"]),
         range=fields["range"],
         step=fields["step"],
+        choices=tuple(fields["choices"]),
         **marks,
     )

@@ -97,13 +97,20 @@ def interventions(given: Any, problem: _mcbo.Problem, is_neutral: bool = False) 
         without = np.flatnonzero(np.isnan(columns[name]))
         if len(without) and not is_neutral:
             raise DataError(f"row {without[0]}: {name} has no value, and what is not known is not neutral; {_HINT}")
+    return list(_rows(columns, named, len(given)))
+
+
+def _rows(
+    columns: Mapping[str, NDArray[np.float64]], named: Mapping[str, list[str]], count: int
+) -> list[dict[str, Any]]:
+    """The rows of columns by name, names instead of their places; what is not known is left out."""
     return [
         {
             name: named[name][int(column[row])] if name in named else float(column[row])
             for name, column in columns.items()
             if not np.isnan(column[row])
         }
-        for row in range(len(given))
+        for row in range(count)
     ]
 
 
@@ -117,22 +124,22 @@ def contexts(given: Any, problem: _mcbo.Problem) -> list[dict[str, Any]] | None:
     unknown = [name for name in given.columns if name not in known]
     if unknown:
         raise DataError(f"{unknown[0]!r} is no context; hint: the contexts are {', '.join(known)}")
-    columns = {str(name): floats(given[name].to_numpy(), str(name)) for name in given.columns}
-    return [
-        {name: float(column[row]) for name, column in columns.items() if not np.isnan(column[row])}
-        for row in range(len(given))
-    ]
+    named = choices(problem)
+    columns = {str(name): _numbers(given[name], str(name), named) for name in given.columns}
+    return _rows(columns, named, len(given))
 
 
 def choices(problem: _mcbo.Problem) -> dict[str, list[str]]:
-    """The names of the values of every action that is a choice."""
-    return {name: names for name, _, _, _, names in problem.actions() if names}
+    """The names of the values of everything that has names: actions, nodes, and nodes that are set."""
+    nodes = {node["name"]: node["choices"] for node in problem.nodes() if node["choices"]}
+    actions = {name: names for name, _, _, _, names in problem.actions() if names}
+    return {**actions, **nodes, **{f"do({name})": names for name, names in nodes.items()}}
 
 
-def _numbers(column: Any, name: str, named: Mapping[str, list[str]]) -> NDArray[np.float64]:
-    """A column of a data frame as numbers; of a choice the places of its names."""
+def _numbers(column: Any, name: str, named: Mapping[str, list[str]], what: str | None = None) -> NDArray[np.float64]:
+    """A column of a table as numbers; of what has names the places of these."""
     if name not in named:
-        return floats(column.to_numpy(), name)
+        return floats(column.to_numpy() if hasattr(column, "to_numpy") else column, what or name)
     places = {text: float(at) for at, text in enumerate(named[name])}
     out = np.full(len(column), np.nan)
     for row, value in enumerate(column):
@@ -168,8 +175,14 @@ def _add_frame(raw: _mcbo.Study, problem: _mcbo.Problem, frame: Any, is_neutral:
     raw.add_table([str(name) for name in kept], table, is_neutral)
 
 
-def inputs(given: Any, names: Sequence[str], what: str) -> NDArray[np.float64]:
-    """Places, a row each: an array with columns in the order of the names, or columns by name in any order."""
+def inputs(
+    given: Any, names: Sequence[str], what: str, named: Mapping[str, list[str]] | None = None
+) -> NDArray[np.float64]:
+    """Places, a row each: an array with columns in the order of the names, or columns by name in any order.
+
+    Of what is in ``named`` the values may be its names; an array has their places.
+    """
+    named = named or {}
     if is_frame(given) or (isinstance(given, np.ndarray) and given.dtype.names is not None):
         frame: Any = given
         has = [str(name) for name in (frame.columns if is_frame(given) else frame.dtype.names or ())]
@@ -179,16 +192,17 @@ def inputs(given: Any, names: Sequence[str], what: str) -> NDArray[np.float64]:
         twice = [name for name in names if has.count(name) > 1]
         if twice:
             raise DataError(f"the table of {what} has the column {twice[0]!r} twice; hint: one each")
-        columns = [floats(frame[name].to_numpy() if is_frame(given) else frame[name], name) for name in names]
+        columns = [_numbers(frame[name], name, named) for name in names]
         return np.column_stack(columns) if columns else np.empty((len(given), 0))
     if isinstance(given, Mapping):
-        return inputs([given], names, what)
+        return inputs([given], names, what, named)
     if isinstance(given, (list, tuple)) and given and all(isinstance(row, Mapping) for row in given):
         for row in given:
             without = [name for name in names if name not in row]
             if without:
                 raise DataError(f"a row of {what} has no {without[0]!r}; hint: it needs {', '.join(names)}")
-        return floats([[row[name] for name in names] for row in given], what).reshape(len(given), len(names))
+        columns = [_numbers([row[name] for row in given], name, named, what) for name in names]
+        return np.column_stack(columns) if columns else np.empty((len(given), 0))
     return floats(given, what)
 
 
@@ -230,8 +244,9 @@ def frame(trials: Sequence[Trial], problem: _mcbo.Problem) -> pd.DataFrame:
     names = ["number", "state", "strategy", *actions, *settable, *problem.slots, *BOOKKEEPING[3:], *beside]
     table = pd.DataFrame(rows, columns=names)
     named = choices(problem)
+    texts = {*named, *(f"#suggested({name})" for name in named)}
     numbers = [
-        name for name in [*actions, *settable, *problem.slots, "reward", "seconds", *beside] if name not in named
+        name for name in [*actions, *settable, *problem.slots, "reward", "seconds", *beside] if name not in texts
     ]
     return table.astype(dict.fromkeys(numbers, "float64"))
 
@@ -246,9 +261,9 @@ def _settable(problem: _mcbo.Problem) -> set[str]:
     return {fields["name"] for fields in problem.nodes() if fields["do"] is not None}
 
 
-def flat(values: Mapping[str, Value | None]) -> dict[str, float]:
+def flat(values: Mapping[str, Value | None]) -> dict[str, float | str]:
     """Values by component, those that are missing left out."""
-    out: dict[str, float] = {}
+    out: dict[str, float | str] = {}
     for name, value in values.items():
         if isinstance(value, (list, tuple)):
             out.update({f"{name}[{at}]": one for at, one in enumerate(value) if one is not None})

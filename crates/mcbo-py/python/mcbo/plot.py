@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mcbo._errors import DataError
+from mcbo._table import choices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,8 +75,16 @@ def _along(
     if len(table) == 0:
         raise DataError(f"nothing was measured of {node}'s inputs")
     at = names.index(chosen)
-    places = np.tile(table.mean(axis=0), (101, 1))
-    places[:, at] = np.linspace(table[:, at].min(), table[:, at].max(), 101)
+    middle = table.mean(axis=0)
+    along_it = np.linspace(table[:, at].min(), table[:, at].max(), 101)
+    for place, name in enumerate(names):
+        # Between two names there is none: the commonest stands for all.
+        if name in choices(problem._raw):
+            seen, counts = np.unique(table[:, place], return_counts=True)
+            middle[place] = seen[counts.argmax()]
+            along_it = np.round(along_it) if place == at else along_it
+    places = np.tile(middle, (101, 1))
+    places[:, at] = along_it
     mean, deviation = model.predict(node, places)
     if mean.ndim == 1:
         return chosen, places[:, at], {node: (mean, deviation)}

@@ -187,9 +187,8 @@ pub fn hinted(text: &str) -> String {
 /// What is known of contexts, in a sentence.
 fn known_before(problem: &Problem, given: &Given) -> Option<String> {
     let value = |(node, values): (usize, &[f64])| {
-        let values: Vec<String> = values.iter().map(|&value| plain(value)).collect();
         let node = &problem.nodes()[node];
-        format!("{} = {}", node.name, describe::in_unit(values.join(", "), node.unit.as_deref()))
+        format!("{} = {}", node.name, describe::node_values(node, values))
     };
     let values: Vec<String> = given.iter().map(value).collect();
     (!values.is_empty()).then(|| format!("Where this is known before deciding: {}.", values.join(", ")))

@@ -65,7 +65,12 @@ fn fits(problem: &Problem, stored: &StoredTrial, state: &str, words: &str) -> bo
     let has = |text: &str| text.to_lowercase().contains(words);
     let choices = || {
         let done = problem.actions().iter().zip(&trial.intervention().actions);
-        done.filter_map(|(action, &value)| action.choice(value)).any(has)
+        let nodes = problem.nodes().iter().enumerate().filter(|(_, node)| node.is_choice());
+        let told = trial.values.as_deref().unwrap_or_default();
+        let mut told = nodes.filter_map(|(node, declared)| {
+            declared.choice(told.get(problem.slot(node).start).copied().flatten()?)
+        });
+        done.filter_map(|(action, &value)| action.choice(value)).any(has) || told.any(has)
     };
     right
         && (words.is_empty()

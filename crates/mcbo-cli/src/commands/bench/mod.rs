@@ -116,9 +116,10 @@ fn describe(task: &Task) -> Value {
                     Noise::None => json!("none"),
                     Noise::Gaussian(deviation) => json!({"gaussian": deviation}),
                     Noise::Uniform(range) => json!({"uniform": range}),
-                    Noise::Learn => json!("learn"),
+                    Noise::Learn | Noise::Names(_) => json!("learn"),
                 },
                 "do": node.hard,
+                "choices": node.is_choice().then_some(&node.choices),
             })
         })
         .collect();
@@ -161,7 +162,7 @@ fn eval(arguments: &BenchEval) -> Result<ExitCode> {
 fn intervention(problem: &Problem, targets: &[String], actions: &[String]) -> Result<Intervention, BadInput> {
     let number = |text: &str, action: Option<usize>| {
         if let Some(action) = action.map(|action| &problem.actions()[action]).filter(|a| a.is_choice()) {
-            return assignment::choice(action, text.trim());
+            return assignment::choice(&action.name, &action.choices, text.trim());
         }
         text.trim().parse::<f64>().map_err(|_| {
             BadInput::new(format!("{text:?} is not a number"), "write 0.5,0.5 or name=0.5,other=1")

@@ -59,6 +59,17 @@ pub fn read(problem: &Problem, stdout: &[u8]) -> Result<Vec<Option<f64>>, Measur
                 Value::Null => None,
                 // An exponent such as 1e999 is refused by the reader already: what is left is finite.
                 Value::Number(number) => number.as_f64(),
+                Value::String(name) if problem.nodes()[node].is_choice() => {
+                    let declared = &problem.nodes()[node];
+                    let hint = || format!("they are {}", declared.choices.join(", "));
+                    let text = || {
+                        format!(
+                            "its answer gives `{}` {name:?}, which is not one of its choices",
+                            declared.name
+                        )
+                    };
+                    Some(declared.value_of(name).ok_or_else(|| MeasureError::new(text(), hint()))?)
+                }
                 other => {
                     return Err(MeasureError::new(
                         format!(

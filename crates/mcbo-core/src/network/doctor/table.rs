@@ -55,7 +55,8 @@ impl Table {
         let formula = problem.nodes()[node].formula.as_ref().map(|formulas| &formulas[component]);
         let empty = |&cause: &Cause| match cause {
             Cause::Node(other) => {
-                CauseColumns { cause, named: false, columns: vec![Vec::new(); problem.nodes()[other].dim] }
+                let other = &problem.nodes()[other];
+                CauseColumns { cause, named: other.is_choice(), columns: vec![Vec::new(); other.dim] }
             }
             Cause::Action(action) => CauseColumns {
                 cause,

@@ -73,16 +73,17 @@ impl Inputs {
         let curve = (!decided.seen(0).is_empty()).then_some(decided);
         let response: Vec<Leaf> = curve.into_iter().chain([each.clone()]).collect();
         let times = |factor: Leaf| -> Vec<Leaf> { response.iter().cloned().chain([factor]).collect() };
-        if self.parents > 0 {
-            let line = Leaf::of(Linear, 0..self.parents);
+        let parents: Vec<usize> = numbers.iter().copied().filter(|k| *k < self.parents).collect();
+        if !parents.is_empty() {
+            let line = Leaf::of(Linear, parents.iter().copied());
             forms.push(form(vec![response.clone(), times(line.clone())], 1.0));
             forms.push(form(vec![vec![line], response.clone()], 1.0));
         }
-        if (1..=MOST_SCALING).contains(&self.parents) {
-            for k in 0..self.parents {
+        if (1..=MOST_SCALING).contains(&parents.len()) {
+            for &k in &parents {
                 let amount = Leaf::of(Proportional, [k]);
                 let scaled = vec![vec![amount.clone()], times(amount)];
-                forms.push(form(scaled, SCALING_PRIOR / self.parents as f64));
+                forms.push(form(scaled, SCALING_PRIOR / parents.len() as f64));
             }
         }
         if numbers.len() > 1 {

@@ -40,6 +40,8 @@ impl Network {
                 refill(inputs, step.dim);
                 refill(gradient, step.dim);
                 let out = &mut state.predictions[0];
+                // The step at this place of another plan may have been a learned one.
+                out.variance.clear();
                 refill(&mut out.mean, step.components * columns);
                 refill(
                     &mut out.mean_jacobian,

@@ -11,7 +11,7 @@ impl Checker<'_> {
         let draft = &self.draft.actions[index];
         let action = match &draft.choices {
             Field::Missing => self.number(draft),
-            Field::Given(choices) => self.choices(draft, choices),
+            Field::Given(choices) => self.named(draft, choices),
             Field::Broken => None,
         };
         let place = format!("action `{}`", draft.name.value);
@@ -72,28 +72,40 @@ impl Checker<'_> {
         grid
     }
 
-    fn choices(&mut self, draft: &DraftAction, choices: &At<Vec<At<String>>>) -> Option<Action> {
-        let name = draft.name.value.clone();
-        for (key, span) in [("range", span_of(&draft.range)), ("step", span_of(&draft.step))] {
+    /// The names of an action's or a node's values, which these keys cannot stand beside.
+    pub(super) fn choices(
+        &mut self,
+        place: &str,
+        choices: &At<Vec<At<String>>>,
+        others: impl IntoIterator<Item = (&'static str, Option<Span>)>,
+    ) -> Option<Vec<String>> {
+        for (key, span) in others {
             if let Some(span) = span {
-                self.error(ProblemError::WithChoices { action: name.clone(), key }, &span);
+                self.error(ProblemError::WithChoices { place: place.to_owned(), key }, &span);
             }
         }
         if choices.value.len() < 2 {
-            let found = choices.value.len();
-            self.error(ProblemError::TooFewChoices { action: name.clone(), found }, &choices.span);
+            let (place, found) = (place.to_owned(), choices.value.len());
+            self.error(ProblemError::TooFewChoices { place, found }, &choices.span);
             return None;
         }
         let mut known: Vec<String> = Vec::new();
         for choice in &choices.value {
             if !is_choice(&choice.value) {
-                let error = ProblemError::BadChoice { action: name.clone(), name: choice.value.clone() };
+                let error = ProblemError::BadChoice { place: place.to_owned(), name: choice.value.clone() };
                 self.error(error, &choice.span);
             } else if known.contains(&choice.value) {
-                self.repeated(&format!("`choices` of action `{name}`"), choice);
+                self.repeated(&format!("`choices` of {place}"), choice);
             }
             known.push(choice.value.clone());
         }
+        Some(known)
+    }
+
+    fn named(&mut self, draft: &DraftAction, choices: &At<Vec<At<String>>>) -> Option<Action> {
+        let name = draft.name.value.clone();
+        let others = [("range", span_of(&draft.range)), ("step", span_of(&draft.step))];
+        let known = self.choices(&format!("action `{name}`"), choices, others)?;
         let neutral = match draft.neutral.given() {
             None => Some(0),
             Some(At { value, span }) => {
@@ -127,8 +139,11 @@ impl Checker<'_> {
     }
 }
 
+/// Where something stands, if that is known.
+type Span = Option<std::ops::Range<usize>>;
+
 /// Where a field stands that is not missing.
-fn span_of<T>(field: &Field<T>) -> Option<Option<std::ops::Range<usize>>> {
+pub(super) fn span_of<T>(field: &Field<T>) -> Option<Span> {
     match field {
         Field::Missing => None,
         Field::Broken => Some(None),

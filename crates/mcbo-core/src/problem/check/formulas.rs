@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Checker;
 use crate::expr::{Expr, ExprError, ExprErrorKind};
+use crate::noise::Shares;
 use crate::problem::diagnostics::ProblemError;
 use crate::problem::draft::{At, Field, Formulas};
 use crate::problem::simulator::{Mechanism, Simulator};
@@ -35,6 +36,11 @@ impl Checker<'_> {
         for (index, node) in nodes.iter().enumerate() {
             let draft = &self.draft.nodes[index];
             let mechanism = match (written[index], &node.formula, node.noise) {
+                // Of names that nothing is said of one is as frequent as another.
+                (None, ..) if node.is_choice() => {
+                    let noise = Noise::Names(Shares::of_counts(&vec![0; node.choices.len()]));
+                    Some(Mechanism { formulas: vec![Expr::zero()], noise })
+                }
                 (Some(Field::Given(formulas)), ..) => {
                     let what = format!("the simulator of node `{}`", node.name);
                     let formulas = self.compile(&what, index, formulas, nodes, true);
@@ -89,8 +95,8 @@ impl Checker<'_> {
         let names: Vec<Vec<String>> = node
             .parents
             .iter()
-            .map(|_| Vec::new())
-            .chain(node.actions.iter().map(|&a| self.names_of(a)))
+            .map(|&parent| names_of(&self.draft.nodes[parent].choices))
+            .chain(node.actions.iter().map(|&action| names_of(&self.draft.actions[action].choices)))
             .collect();
         let names: Vec<&[String]> = names.iter().map(Vec::as_slice).collect();
         let exprs: Vec<Option<Expr>> = texts
@@ -108,12 +114,6 @@ impl Checker<'_> {
         exprs.into_iter().collect()
     }
 
-    /// The names of an action's values, if they are named.
-    fn names_of(&self, action: usize) -> Vec<String> {
-        let choices = self.draft.actions[action].choices.given();
-        choices.map_or_else(Vec::new, |at| at.value.iter().map(|name| name.value.clone()).collect())
-    }
-
     fn formula_error(&self, what: &str, node: &str, error: ExprError) -> ProblemError {
         let what = what.to_owned();
         if let ExprErrorKind::UnknownName { name, .. } = &error.kind {
@@ -127,6 +127,11 @@ impl Checker<'_> {
         }
         ProblemError::Formula { what, error }
     }
+}
+
+/// The names of values, if they are named.
+fn names_of(choices: &Field<Vec<At<String>>>) -> Vec<String> {
+    choices.given().map_or_else(Vec::new, |at| at.value.iter().map(|name| name.value.clone()).collect())
 }
 
 /// The bytes of the file that a formula's mistake covers, or the whole formula if it is written with escapes.

@@ -4,10 +4,12 @@ use std::collections::HashSet;
 
 use mcbo_gp::{Kernel, KernelParseError};
 
+use super::actions::span_of;
 use super::{Checker, kernels};
 use crate::expr::nearest;
+use crate::noise::Shares;
 use crate::problem::diagnostics::ProblemError;
-use crate::problem::draft::{At, DraftNode, DraftRanges, Field};
+use crate::problem::draft::{At, Draft, DraftNode, DraftRanges, Field};
 use crate::problem::{Grid, Node, Noise};
 
 /// More components than this are a slip of the pen.
@@ -24,8 +26,21 @@ impl Checker<'_> {
         let place = format!("node `{}`", draft.name.value);
         let range = draft.range.given();
         let range = range.filter(|at| self.range(&format!("`range` of {place}"), at.value, &at.span));
-        let hard = self.hard(index, draft, dim);
-        let grid = self.node_grid(draft, hard.as_deref());
+        let choices = self.node_choices(draft);
+        let (hard, grid) = match draft.choices.given() {
+            Some(_) if choices.len() > 1 => {
+                let range = [0.0, (choices.len() - 1) as f64];
+                let set = matches!(draft.hard.given(), Some(At { value: DraftRanges::Names, .. }));
+                (set.then(|| vec![range]), Grid::new(range, 1.0).filter(|_| set).map(|grid| vec![grid]))
+            }
+            // What is wrong with the names was reported.
+            Some(_) => (None, None),
+            None => {
+                let hard = self.hard(index, draft, dim);
+                let grid = self.node_grid(draft, hard.as_deref());
+                (hard, grid)
+            }
+        };
         Node {
             name: draft.name.value.clone(),
             parents,
@@ -42,7 +57,37 @@ impl Checker<'_> {
             context: draft.context.given().is_some_and(|at| at.value),
             limit: self.limit_of(&place, &draft.limit),
             cost: self.cost_of(&place, &draft.cost),
+            choices,
         }
+    }
+
+    /// The names of a node's values, if they are named. Such a node is given from outside: it reads nothing and has no mechanism.
+    fn node_choices(&mut self, draft: &DraftNode) -> Vec<String> {
+        let Some(choices) = draft.choices.given() else { return Vec::new() };
+        let (node, place) = (draft.name.value.clone(), format!("node `{}`", draft.name.value));
+        if let Some(cause) = draft.parents.first().or(draft.actions.first()) {
+            self.error(ProblemError::CausedChoices { node, cause: cause.value.clone() }, &cause.span);
+        }
+        if let Some(At { value: DraftRanges::One(_) | DraftRanges::Each(_), span }) = draft.hard.given() {
+            self.error(ProblemError::DoWithNumbers { node: draft.name.value.clone() }, span);
+        }
+        let others = [
+            ("range", span_of(&draft.range)),
+            ("step", span_of(&draft.step)),
+            ("dim", span_of(&draft.dim)),
+            ("noise", span_of(&draft.noise)),
+            ("formula", span_of(&draft.formula)),
+            ("kernel", span_of(&draft.kernel)),
+            ("components", span_of(&draft.components)),
+            ("limit", span_of(&draft.limit)),
+            ("unit", span_of(&draft.unit)),
+        ];
+        let names = self.choices(&place, choices, others).unwrap_or_default();
+        if names.len() > Shares::MOST {
+            let (found, most) = (names.len(), Shares::MOST);
+            self.error(ProblemError::TooManyChoices { place, found, most }, &choices.span);
+        }
+        names
     }
 
     fn parents(&mut self, index: usize, draft: &DraftNode) -> Vec<usize> {
@@ -130,6 +175,13 @@ impl Checker<'_> {
         let hard = draft.hard.given()?;
         let what = format!("`do` of node `{}`", draft.name.value);
         match &hard.value {
+            DraftRanges::Names => {
+                if draft.choices == Field::Missing {
+                    let node = draft.name.value.clone();
+                    self.error(ProblemError::DoWithoutChoices { node }, &hard.span);
+                }
+                None
+            }
             DraftRanges::One(range) => {
                 self.range(&what, *range, &hard.span);
                 Some(vec![*range; dim])
@@ -182,7 +234,9 @@ impl Checker<'_> {
         let names: Vec<String> =
             parents.chain(draft.actions.iter().map(|action| action.value.clone())).collect();
         let is_choice = |name: &String| {
-            self.draft.actions.iter().any(|a| a.name.value == *name && a.choices != Field::Missing)
+            let Draft { actions, nodes, .. } = self.draft;
+            actions.iter().any(|a| a.name.value == *name && a.choices != Field::Missing)
+                || nodes.iter().any(|n| n.name.value == *name && n.choices != Field::Missing)
         };
         let named: Vec<usize> = (0..names.len()).filter(|&k| is_choice(&names[k])).collect();
         match Kernel::parse(value, &names) {

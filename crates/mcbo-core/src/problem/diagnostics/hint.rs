@@ -86,9 +86,13 @@ impl ProblemError {
             }
             Self::BadStep { .. } => "write the distance from one value to the next, or leave it out".to_owned(),
             Self::StepWithoutDo { node } => format!("add `do = [LOW, HIGH]` to node `{node}`, or remove `step`"),
-            Self::ChoicesOfNode { node } => {
-                format!("make it an action: a table `[actions.{node}]` with `choices`, listed under `actions` of the nodes that read it")
+            Self::CausedChoices { .. } => {
+                "what has names is given from outside, known before (`context = true`) or set (`do = true`); measure what is caused as a number".to_owned()
             }
+            Self::DoWithoutChoices { .. } => "write `do = [LOW, HIGH]`, or `choices = [\"one\", \"other\"]` beside it".to_owned(),
+            Self::DoWithNumbers { .. } => "write `do = true`: it may be set to any of its names".to_owned(),
+            Self::RewardIsChoice { .. } => "names have no order; optimise a node whose values are numbers".to_owned(),
+            Self::TooManyChoices { .. } => "put those together that are alike, or describe them by numbers".to_owned(),
             Self::WithChoices { key, .. } => format!("choices have names and no numbers; remove `{key}` or `choices`"),
             Self::TooFewChoices { .. } => "name at least two, as in `choices = [\"wild\", \"mutant\"]`".to_owned(),
             Self::BadChoice { .. } => {

@@ -175,7 +175,9 @@ fn choices() {
         "[nodes.x]\n",
         "[nodes.x]\nchoices = [\"p\", \"q\"]\n",
         &[
-            "3: [choices] node `x` has `choices`, but only actions can be one of several names | make it an action: a table `[actions.x]` with `choices`, listed under `actions` of the nodes that read it",
+            "4: [strain] node `x` has `choices`, but is caused by `strain` | what has names is given from outside, known before (`context = true`) or set (`do = true`); measure what is caused as a number",
+            "5: [[0, 1]] `do` of node `x` has numbers, but its values are names | write `do = true`: it may be set to any of its names",
+            "6: [0.25] node `x` has both `choices` and a `step` | choices have names and no numbers; remove `step` or `choices`",
         ],
     );
     let kernel = PROCESS.replacen("[nodes.x]\n", "[nodes.x]\nkernel = \"se\"\n", 1);

@@ -8,6 +8,7 @@ use crate::quasi::normal_quantile;
 
 /// The randomness that is added to a node, independently for every node, component and trial.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[expect(clippy::large_enum_variant, reason = "there is one of each component, and it is copied")]
 pub enum Noise {
     /// The node is a fixed function of its inputs.
     None,

@@ -97,6 +97,9 @@ pub struct Earlier<'a> {
 /// Forms are weighed again when the rows have grown by this factor.
 const GROWTH: f64 = 1.05;
 
+/// A row that is so many deviations from what is expected of it has all forms weighed anew.
+const REFUTED: f64 = 4.0;
+
 /// Below this probability a form has no chance.
 const NO_CHANCE: f64 = 1e-5;
 
@@ -163,7 +166,7 @@ impl GpSet {
                 };
                 let own = [Form { kernel: spec.kernel.clone(), prior: 1.0 }];
                 let forms = if forms.is_empty() { &own } else { forms };
-                sample_members(spec, forms, rows, all.len(), earlier, count, sampling, rng)?
+                sample_members(spec, forms, rows, all, earlier, count, sampling, rng)?
             }
         };
         Ok(Self { weighing, ..Self::condition(spec, all, &members)? })
@@ -301,17 +304,23 @@ fn sample_members(
     spec: &GpSpec,
     forms: &[Form],
     rows: &Rows,
-    all_rows: usize,
+    all: &Rows,
     earlier: Earlier<'_>,
     count: usize,
     sampling: &Sampling,
     rng: &mut dyn Rng,
 ) -> Result<(Vec<Member>, Option<Weighing>), GpError> {
+    let all_rows = all.len();
     let fits = |member: &Member| {
         forms.iter().any(|form| form.kernel == member.kernel)
             && member.theta.len() == with_kernel(spec, &member.kernel).parameters()
     };
     let usable = !earlier.members.is_empty() && earlier.members.iter().all(fits);
+    let surprised = usable
+        && earlier.weighing.is_some_and(|weighing| {
+            !weighing.is_stale(all.len()) && is_refuted(spec, earlier.members, all, weighing.rows)
+        });
+    let earlier = if surprised { Earlier::default() } else { earlier };
     match earlier.weighing.filter(|weighing| usable && !weighing.is_stale(all_rows)) {
         Some(weighing) => {
             let mut members = earlier.members.to_vec();
@@ -364,6 +373,27 @@ fn sample_members(
             Ok((normalised(members), Some(Weighing { rows: all_rows, complete, forms, modes })))
         }
     }
+}
+
+/// Whether a row since the last weighing is so far from what the members expect of it that their forms are in doubt.
+fn is_refuted(spec: &GpSpec, members: &[Member], all: &Rows, weighed: usize) -> bool {
+    let places: Vec<usize> = (0..weighed).collect();
+    let before = all.select(&places);
+    let before = before.thinned(ROWS_FOR_STARTING).unwrap_or(before);
+    let Ok(set) = GpSet::condition(spec, &before, members) else { return false };
+    let (mut scratch, mut out) = (Scratch::default(), Prediction::default());
+    (weighed..all.len()).any(|row| {
+        let input: Vec<f64> = (0..all.dim()).map(|k| all.column(k)[row]).collect();
+        let (component, own_noise) = all.tags(row);
+        let likely = |(weight, gp): &(f64, Gp), scratch: &mut Scratch, out: &mut Prediction| {
+            gp.predict(&input, 1, false, scratch, out);
+            let noise = gp.spec().noise_variance(gp.theta()).unwrap_or(own_noise);
+            let miss = all.outputs()[row] - out.mean[component];
+            weight * (-0.5 * miss * miss / (out.variance[component] + noise)).exp()
+        };
+        let likely: f64 = set.members.iter().map(|member| likely(member, &mut scratch, &mut out)).sum();
+        likely.ln() < -0.5 * REFUTED * REFUTED
+    })
 }
 
 fn normalised(mut members: Vec<Member>) -> Vec<Member> {
@@ -443,3 +473,6 @@ fn share_out(weighed: &[(&Form, Laplace, f64)], count: usize) -> Vec<(usize, f64
     }
     shares
 }
+
+#[cfg(test)]
+mod tests;

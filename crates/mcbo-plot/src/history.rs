@@ -6,6 +6,7 @@ use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Marker, Style, counted, short, shorten, span};
 use crate::page::{
     ADDED, ADVICE, BEST, CHOSEN, DESIGN, ENQUEUED, Key, LIMIT, MODEL, ODD, Sheet, Swatch, bar, titled,
+    with_unit,
 };
 
 const WIDTH: f64 = 760.0;
@@ -89,17 +90,22 @@ pub fn history_with(study: &Study, recommendation: Option<&Recommendation>, odd:
     let points = points(study, odd);
     let advice = recommendation.and_then(|advice| expectation(problem, &advice.predicted));
     let axes = axes(&points, advice);
-    let name = shorten(&problem.nodes()[problem.reward()].name);
+    let node = &problem.nodes()[problem.reward()];
+    let name = shorten(&node.name);
     let mut canvas = Canvas::default();
     let bottom = axes.corner[1] + axes.size[1];
     axes.horizontal_grid(&mut canvas, 5);
     axes.counting_ticks(&mut canvas, 8, 1.0);
     let middle = axes.corner[0] + axes.size[0] / 2.0;
     canvas.text([middle, bottom + 46.0], Anchor::Middle, 11.0, "trial");
-    canvas.text_up([11.0, axes.corner[1] + axes.size[1] / 2.0], 11.0, &name);
+    canvas.text_up(
+        [11.0, axes.corner[1] + axes.size[1] / 2.0],
+        11.0,
+        &with_unit(name.clone(), node.unit.as_deref()),
+    );
     canvas.open(axes.corner[0], axes.corner[1], axes.size[0], axes.size[1]);
     draw_advice(&mut canvas, &axes, advice);
-    let limit = problem.nodes()[problem.reward()].limit;
+    let limit = node.limit;
     if let Some(limit) = limit {
         let y = axes.down(limit.level);
         canvas.open_style(&LIMIT);

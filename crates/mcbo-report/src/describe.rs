@@ -18,6 +18,11 @@ pub fn reward_name(problem: &Problem) -> &str {
     &problem.nodes()[problem.reward()].name
 }
 
+/// A number of the node that is optimised, with its unit.
+pub fn of_reward(problem: &Problem, text: String) -> String {
+    in_unit(text, problem.nodes()[problem.reward()].unit.as_deref())
+}
+
 /// What "reward" means: `yield`, or `-psa` when small is good.
 pub fn reward_formula(problem: &Problem) -> String {
     match problem.direction() {

@@ -28,6 +28,15 @@ pub use templates::Template;
 /// With more trials than this no recommendation is sought by what should answer at once.
 pub const QUICK: usize = 300;
 
+/// The same of nodes that lead to the reward.
+pub const QUICK_NODES: usize = 100;
+
+/// Whether a model of the study is there in a few seconds, so that it can be fitted without being asked for.
+pub fn is_quick(study: &mcbo_core::Study) -> bool {
+    let nodes = study.problem().matters(&[]).into_iter().filter(|&matters| matters).count();
+    study.data().len() <= QUICK && nodes <= QUICK_NODES
+}
+
 /// How many trials the share of a longer study has.
 const SHARE: usize = 200;
 

@@ -26,7 +26,8 @@ pub fn reason(study: &Study, suggestion: &Suggestion) -> String {
     }
     let node = describe::reward_name(problem);
     let format = format(study);
-    let value = |reward: f64| format.show(problem.sign() * reward);
+    let shown = |amount: f64| describe::of_reward(problem, format.show(amount));
+    let value = |reward: f64| shown(problem.sign() * reward);
     let Some(expected) = expected_reward(problem, &suggestion.predicted) else {
         return format!("Why: chosen by {}, which has no model of what happens.", suggestion.strategy);
     };
@@ -45,7 +46,7 @@ pub fn reason(study: &Study, suggestion: &Suggestion) -> String {
         (Some(gain), None) if suggestion.excursion => text.push_str(&format!(
             " here, which may be less than what is known. It is tried for what it may teach: by what is plausible it betters the best \
              tried so far by {} on average, in this trial and all that follow.",
-            format.show(gain)
+            shown(gain)
         )),
         (Some(gain), None) if by_mcbo && gain > 0.0 && problem.has_costs() => {
             text.push_str(" here. For what it may turn out to be it gains the most for what it costs.");
@@ -53,7 +54,7 @@ pub fn reason(study: &Study, suggestion: &Suggestion) -> String {
         (Some(gain), None) if by_mcbo && gain > 0.0 => text.push_str(&format!(
             " here. It is tried for what it may turn out to be: it betters what would be recommended now by {} on average, if \
              nothing is counted where it is worse.",
-            format.show(gain)
+            shown(gain)
         )),
         _ => text.push_str(&format!(" here, and {} finds nothing more worth trying.", suggestion.strategy)),
     }
@@ -87,10 +88,12 @@ fn format(study: &Study) -> Format {
 pub fn sentences(study: &Study, why: &Why) -> Vec<String> {
     let (problem, format) = (study.problem(), format(study));
     let node = describe::reward_name(problem);
-    let value = |reward: f64| format.show(problem.sign() * reward);
+    let shown = |amount: f64| describe::of_reward(problem, format.show(amount));
+    let value = |reward: f64| shown(problem.sign() * reward);
     let mut said = Vec::new();
     if let Some(bounds) = why.expected {
-        let [low, high] = describe::ends(problem, bounds).map(|end| format.show(end));
+        let [low, high] = describe::ends(problem, bounds);
+        let (low, high) = (format.show(low), shown(high));
         said.push(format!(
             "Promises: {node} = {} on average, between {low} and {high} with a probability of 90 %.",
             value(bounds[0])

@@ -53,9 +53,11 @@ export async function api(path, { method = "GET", body, signal } = {}) {
   return answer;
 }
 
-/** Begins with a capital and ends with a full stop. */
-export function sentence(text) {
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+/** Begins with a capital, unless that is the name of a node or an action, and ends with a full stop. */
+export function sentence(text, problem) {
+  const first = text.split(/[\s:[]/, 1)[0];
+  const named = problem && [...problem.nodes, ...problem.actions].some((one) => one.name === first);
+  const whole = named ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?:]$/.test(whole) ? whole : `${whole}.`;
 }
 
@@ -75,7 +77,13 @@ export function number(value, digits = 5) {
   return (text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text).replace(/^-0$/, "0").replace(/^-/, "−");
 }
 
-export const percent = (share) => `${Math.round(100 * share)} %`;
+/** Numbers with as many digits as the distance between two of them deserves. */
+export function beside(low, high) {
+  const decimals = high > low ? Math.min(9, Math.max(0, 2 - Math.floor(Math.log10(high - low)))) : null;
+  return (value) => (decimals === null ? number(value, 4) : Math.abs(value) >= 1e7 ? number(value) : value.toFixed(decimals).replace(/^-(?=0\.?0*$)/, "").replace(/^-/, "−"));
+}
+
+export const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 
 /** A number that somebody typed; null for nothing. */
 export function typed(text, name) {
@@ -102,7 +110,8 @@ export function when(iso) {
 export function toast(text, kind = "good") {
   const box = el("div", { class: `toast ${kind}` }, text, el("button", { class: "close", "aria-label": "Close", onclick: () => box.remove() }, "×"));
   const all = byId("toasts");
-  // More of them would hide the page.
+  // More of them would hide the page: good news is over when there is other news, and of mistakes the last three stay.
+  all.querySelectorAll(".good").forEach((old) => old.remove());
   while (all.childElementCount >= 3) all.firstChild.remove();
   all.append(box);
   setTimeout(() => box.remove(), kind === "good" ? 5000 : 15000);
@@ -134,21 +143,35 @@ export async function picture(path, label) {
   return svg;
 }
 
-/** A picture in its frame, with ways to keep it. */
-export function figure(svg, address) {
+/** Takes the words below a picture out of it: as text of the page they fit into every window, and can be read at every size. */
+function words(svg) {
+  const lines = [...svg.querySelectorAll(":scope > text[fill-opacity]")];
+  if (lines.length === 0) return "";
+  const box = svg.getAttribute("viewBox").split(" ");
+  box[3] = String(Number(lines[0].getAttribute("y")) - 10);
+  svg.setAttribute("viewBox", box.join(" "));
+  lines.forEach((line) => line.remove());
+  return lines.map((line) => line.textContent).join(" ");
+}
+
+/** A picture in its frame, with its words and ways to keep it. */
+export function figure(svg, address, label = "Picture") {
   const join = address?.includes("?") ? "&" : "?";
   const keep = (ending) => `${address.replace(".svg", `.${ending}`)}${join}download=1`;
-  return el("figure", {}, el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Picture" }, svg),
-    address ? el("figcaption", { class: "keep" }, "Keep it as ", el("a", { href: keep("svg") }, "SVG"), " or ", el("a", { href: keep("png") }, "PNG")) : null);
+  const said = words(svg);
+  return el("figure", {}, el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label }, svg),
+    el("figcaption", {}, said ? el("p", {}, said) : null,
+      address ? el("p", { class: "keep" }, "Keep it as ", el("a", { href: keep("svg") }, "SVG"), " or ", el("a", { href: keep("png") }, "PNG")) : null));
 }
 
 /** A table from rows of cells; cells may be elements. */
 export function table(caption, heads, rows, { numeric = [] } = {}) {
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    el("table", {}, el("caption", { class: "hidden" }, caption),
-      el("thead", {}, el("tr", {}, heads.map((head, place) => el("th", { scope: "col", class: numeric.includes(place) ? "number" : "" }, head)))),
-      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, place) =>
-        place === 0 ? el("th", { scope: "row" }, cell) : el("td", { class: numeric.includes(place) ? "number" : "" }, cell)))))));
+    // The roles are said once more, since a narrow page may show rows as blocks, and they would be lost with that.
+    el("table", { role: "table" }, el("caption", { class: "hidden" }, caption),
+      el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, heads.map((head, place) => el("th", { scope: "col", role: "columnheader", class: numeric.includes(place) ? "number" : "" }, head)))),
+      el("tbody", { role: "rowgroup" }, rows.map((row) => el("tr", { role: "row" }, row.map((cell, place) =>
+        place === 0 ? el("th", { scope: "row", role: "rowheader" }, cell) : el("td", { role: "cell", class: numeric.includes(place) ? "number" : "" }, cell)))))));
 }
 
 /** Hears of changes. `changed(event)` is called with the number of the last event, or null if the study is gone. */

@@ -1,5 +1,5 @@
 // Forms that several parts need: an editor that is checked as one types, and fields for what is measured and done.
-import { api, el, failed, fill, number, typed } from "./common.js";
+import { api, el, failed, fill, number, sentence, typed } from "./common.js";
 
 /** An editor for problem files: lines are numbered, mistakes are marked where they are. `checked(result)` hears what the checker says. */
 export function editor(text, checked = () => {}, { readonly = false } = {}) {
@@ -40,7 +40,7 @@ export function editor(text, checked = () => {}, { readonly = false } = {}) {
     } else {
       fill(mistakes, el("ul", {}, result.errors.map((error) => el("li", {},
         error.line ? el("button", { type: "button", class: "link", onclick: () => go(error.line, error.column) }, `Line ${error.line}`) : null,
-        error.line ? ": " : null, error.message, error.hint ? el("span", { class: "soft" }, ` Hint: ${error.hint}.`) : null))));
+        error.line ? ": " : null, error.message, error.hint ? el("span", { class: "soft" }, ` ${sentence(`Hint: ${error.hint}`)}`) : null))));
     }
     checked(result);
   };

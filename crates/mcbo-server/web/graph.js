@@ -62,15 +62,31 @@ async function open(name) {
   panel.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
+/** Closes the mechanism; whoever came from its node is back there. */
+function close() {
+  const node = drawing.querySelector(`.g-node[data-name="${CSS.escape(chosen)}"]`);
+  chosen = null;
+  panel.hidden = true;
+  mark();
+  node?.focus();
+}
+
+/** Replaces what the panel says; whatever had the focus has it again. */
+function say(...content) {
+  const held = panel.contains(document.activeElement) ? document.activeElement.localName : null;
+  fill(panel, ...content);
+  if (held) panel.querySelector(held)?.focus();
+}
+
 async function show() {
   const node = study.problem.nodes.find((one) => one.name === chosen);
   const head = () => [
-    el("button", { class: "close", type: "button", "aria-label": "Close", onclick: () => { chosen = null; panel.hidden = true; mark(); } }, "×"),
+    el("button", { class: "close", type: "button", "aria-label": "Close", onclick: close }, "×"),
     el("h3", {}, chosen, node?.unit ? el("small", { class: "soft" }, ` ${node.unit}`) : null),
     el("p", { class: "soft" }, node.kind === "formula" ? "A known formula: it is used as it is." : node.parents.length + node.actions.length === 0 ? "Depends on nothing in the graph: a context." : `Depends on ${[...node.parents, ...node.actions].join(", ")}.`),
   ];
-  if (study.status.rows === 0) return fill(panel, head(), el("p", {}, "Nothing was measured yet, so nothing is known of it."));
-  if (!panel.querySelector("figure")) fill(panel, head(), waiting("Looking at the model…"));
+  if (study.status.rows === 0) return say(head(), el("p", {}, "Nothing was measured yet, so nothing is known of it."));
+  if (!panel.querySelector("figure")) say(head(), waiting("Looking at the model…"));
   const mine = study.event;
   try {
     const best = await api(`${study.path}/best`);
@@ -85,8 +101,8 @@ async function show() {
     const select = el("select", { "aria-label": "Held at", onchange: () => { at = Number(select.value); show(); } },
       el("option", { value: "0" }, "what is recommended"),
       Array.from({ length: Math.min(study.status.trials, 500) }, (_, place) => el("option", { value: String(place + 1), selected: at === place + 1 }, `trial ${place + 1}`)));
-    fill(panel, head(), facts, svg ? [el("label", { class: "inline" }, "Everything else held at ", select), figure(svg, address)] : el("p", { class: "soft" }, "There is no curve to show: it depends on nothing, or nothing depends on it."));
+    say(head(), facts, svg ? [el("label", { class: "inline" }, "Everything else held at ", select), figure(svg, address)] : el("p", { class: "soft" }, "There is no curve to show: it depends on nothing, or nothing depends on it."));
   } catch (error) {
-    fill(panel, head(), failed(error));
+    say(head(), failed(error));
   }
 }

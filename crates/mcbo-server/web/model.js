@@ -24,7 +24,7 @@ export async function update() {
     return [places.trust, places.doubts, places.parallel].forEach((place) => fill(place));
   }
   if (!status.quick && !anyway) {
-    return fill(places.effects, el("p", {}, `With ${status.rows} measured trials the model takes a while.`), el("button", { class: "button quiet", type: "button", onclick: () => { anyway = true; update(); } }, "Fit it now"));
+    return fill(places.effects, el("p", {}, "The model of a study with so many trials or nodes takes a while."), el("button", { class: "button quiet", type: "button", onclick: () => { anyway = true; update(); } }, "Fit it now"));
   }
   await Promise.all([into(places.effects, effects), into(places.trust, trust), into(places.parallel, parallel)]);
   await into(places.doubts, doubts);
@@ -87,7 +87,7 @@ async function trust() {
 async function doubts() {
   const found = await api(`${study.path}/doubts${query()}`);
   if (found.doubts.length === 0) return el("p", {}, "Nothing: what was measured does not contradict the arrows, the formulas and the noise, as far as so many trials can tell.");
-  return found.doubts.map((one) => el("p", { class: "note" }, sentence(one.message)));
+  return found.doubts.map((one) => el("p", { class: "note" }, sentence(one.message, study.problem)));
 }
 
 async function parallel() {

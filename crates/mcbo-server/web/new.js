@@ -9,7 +9,11 @@ let untouched = "";
 
 function checked(result) {
   valid = result.valid;
-  if (!result.valid) return;
+  if (!result.valid) {
+    const title = preview.querySelector("h3");
+    if (title) title.textContent = "What it said when it was valid last";
+    return;
+  }
   const svg = document.importNode(new DOMParser().parseFromString(result.graph, "image/svg+xml").documentElement, true);
   svg.removeAttribute("height");
   svg.setAttribute("role", "img");

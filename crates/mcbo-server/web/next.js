@@ -3,8 +3,9 @@ import { Failure, api, byId, el, failed, figure, fill, number, picture, sentence
 import { component, field, leverValue, levers, shown, slots, withUnit } from "./forms.js";
 import * as graph from "./graph.js";
 
-let study, refresh, cards, asking, settle, history, partial;
+let study, refresh, cards, asking, settle, known, history, partial;
 const open = new Map();
+const halves = new Map();
 
 export function begin(of, room, tools) {
   study = of;
@@ -12,13 +13,14 @@ export function begin(of, room, tools) {
   asking = el("div", { class: "asking" });
   cards = el("div", { class: "cards" });
   partial = el("div", { class: "cards" });
-  settle = el("div", { class: "card", "aria-live": "polite" });
+  known = contextForm();
+  settle = el("div", { "aria-live": "polite" });
   history = el("div", {});
   const graphRoom = el("div", {});
   fill(room,
     el("div", { class: "columns" },
       el("section", { "aria-labelledby": "h-next" }, el("h2", { id: "h-next" }, "What to do next"), cards, asking, partial),
-      el("section", { "aria-labelledby": "h-settle" }, el("h2", { id: "h-settle" }, "What to settle for"), settle)),
+      el("section", { "aria-labelledby": "h-settle" }, el("h2", { id: "h-settle" }, "What to settle for"), el("div", { class: "card" }, known, settle))),
     el("div", { class: "pictures" }, el("section", { "aria-labelledby": "h-graph" }, el("h2", { id: "h-graph" }, "What is known"), el("p", { class: "soft" }, "Choose a node to see what was learned of it."), graphRoom),
     el("section", { "aria-labelledby": "h-history" }, el("h2", { id: "h-history" }, "How it went"), history)));
   graph.begin(of, graphRoom);
@@ -32,8 +34,9 @@ export async function update() {
   await Promise.all([showSettle(), graph.update(study), showHistory()]);
 }
 
-/** A message of the command line as a page says it, which has fields for its options. */
-const here = (text) => text.replace(/give what is known, as in `--given [^`]*`/, "fill in what is known");
+/** A message of the command line as a page says it, which has fields for its options and a table in the place of commands. */
+const here = (text) => sentence(text.replace("; hint: ", ". Hint: ").replace(/give what is known, as in `--given [^`]*`/, "fill in what is known")
+  .replace("`mcbo correct` puts it right, `mcbo void` takes it out", "in the table of trials it can be put right or taken out"), study.problem);
 
 // Contexts that are typed once are used for what is asked and for what is recommended.
 const contexts = () => study.problem.nodes.filter((node) => node.context);
@@ -61,8 +64,9 @@ function askForm() {
       const { trials } = await api(`${study.path}/ask`, { method: "POST", body: { more: Number(count.value), given: given(known) } });
       fill(place);
       toast(trials.length === 1 ? `Trial ${trials[0].trial} is under way.` : `${trials.length} trials are under way.`);
+      awaited = trials[0].trial;
       await refresh();
-      byId(`trial-${trials[0].trial}`)?.querySelector("h3")?.focus();
+      leadToAwaited();
     } catch (error) {
       fill(place, failed(error));
     } finally {
@@ -70,6 +74,15 @@ function askForm() {
     }
   });
   return form;
+}
+
+// Whoever has asked is led to the answer, which may be shown before the answer is here (others hear of it too) or after.
+let awaited = null;
+function leadToAwaited() {
+  const title = awaited !== null && byId(`trial-${awaited}`)?.querySelector("h3");
+  if (!title) return;
+  awaited = null;
+  title.focus();
 }
 
 /** Cards of trials under way. Those that are there stay as they are, with all that is typed into them. */
@@ -92,10 +105,17 @@ function cardsFor(trials) {
       cards.append(card.root);
     }
   }
+  leadToAwaited();
   cards.querySelector(".empty")?.remove();
   if (cards.childElementCount === 0) {
     cards.append(el("p", { class: "empty" }, study.status.trials === 0 ? "Nothing was tried yet. Ask for the first experiment: what to do, what to expect of it, and why." : "No experiment is under way."));
   }
+}
+
+/** The unit of a node with the space before it, if it has one. */
+function unitOf(name) {
+  const unit = study.problem.nodes.find((node) => node.name === name)?.unit;
+  return unit ? `\u00a0${unit}` : "";
 }
 
 export function doing(trial) {
@@ -192,10 +212,10 @@ function trialCard(trial) {
     el("h3", { tabindex: "-1" }, `Trial ${trial.trial}`, el("small", { class: "soft" }, " asked ", when(trial.asked), trial.worker ? ` by ${trial.worker}` : "")),
     doing(trial),
     trial.cost !== undefined ? el("p", { class: "soft" }, `Cost: ${number(trial.cost)}`) : null,
-    trial.given && Object.keys(trial.given).length ? el("p", { class: "soft" }, `Given: ${Object.entries(trial.given).map(([name, value]) => `${name} = ${shown(value)}`).join(", ")}`) : null,
+    trial.given && Object.keys(trial.given).length ? el("p", { class: "soft" }, `Given: ${Object.entries(trial.given).map(([name, value]) => `${name} = ${shown(value)}${unitOf(name)}`).join(", ")}`) : null,
     el("p", { class: "why" }, trial.reason),
     study.status.rows > 0 && study.status.quick ? el("div", {}, more, why) : null,
-    trial.warnings.map((text) => el("p", { class: "note" }, sentence(here(text.replace("; hint: ", ". Hint: "))))),
+    trial.warnings.map((text) => el("p", { class: "note" }, here(text))),
     form);
   card.overtaken = () => {
     card.root.classList.add("over");
@@ -206,35 +226,60 @@ function trialCard(trial) {
   return card;
 }
 
+/** Forms of trials that are told in part. Those into which somebody types stay as they are, as long as the same is missing. */
 function partialFor(trials) {
-  if (document.activeElement && partial.contains(document.activeElement)) return;
-  if (!trials.length) return fill(partial);
-  fill(partial, el("h3", {}, "Not told in full"), trials.map((trial) => {
-    const fields = measured(trial);
-    const place = el("div", {});
-    const form = el("form", { class: "card tell" }, el("h4", {}, `Trial ${trial.trial}`), el("div", { class: "fields" }, fields.map((one) => one.root)), study.status.read_only ? null : el("button", { class: "button quiet", type: "submit" }, "Save"), place);
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      try {
-        await api(`${study.path}/trials/${trial.trial}/tell`, { method: "POST", body: { values: values(fields, []) } });
-        document.activeElement?.blur();
-        toast(`Trial ${trial.trial}: kept.`);
-        await refresh();
-      } catch (error) {
-        fill(place, failed(error));
-      }
-    });
-    return form;
-  }));
+  const now = new Map(trials.map((trial) => [`${trial.trial}: ${trial.missing.join(", ")}`, trial]));
+  for (const [key, half] of halves) {
+    if (now.has(key)) continue;
+    if (half.saved || !half.touched()) half.root.remove();
+    else half.overtaken();
+    halves.delete(key);
+  }
+  if (!partial.hasChildNodes()) partial.append(el("h3", {}, "Not told in full"));
+  for (const [key, trial] of now) {
+    if (halves.has(key)) continue;
+    const half = halfTold(trial);
+    halves.set(key, half);
+    partial.append(half.root);
+  }
+  partial.hidden = partial.childElementCount === 1;
+}
+
+function halfTold(trial) {
+  const fields = measured(trial);
+  const place = el("div", {});
+  const half = { saved: false, touched: () => fields.some((one) => one.changed) };
+  const save = study.status.read_only ? null : el("button", { class: "button quiet", type: "submit" }, "Save");
+  half.root = el("form", { class: "card tell" }, el("h4", {}, `Trial ${trial.trial}`), el("div", { class: "fields" }, fields.map((one) => one.root)), save, place);
+  half.root.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    // Said before the answer, as above.
+    half.saved = true;
+    try {
+      await api(`${study.path}/trials/${trial.trial}/tell`, { method: "POST", body: { values: values(fields, []) } });
+      toast(`Trial ${trial.trial}: kept.`);
+      await refresh();
+    } catch (error) {
+      half.saved = false;
+      fill(place, failed(error));
+    }
+  });
+  half.overtaken = () => {
+    if (save) save.disabled = true;
+    fill(place, el("div", { class: "failed", role: "alert" }, el("b", {}, `Somebody else told something of trial ${trial.trial} meanwhile.`), " What you typed was not saved. ",
+      el("button", { class: "link", type: "button", onclick: () => { half.root.remove(); partial.hidden = partial.childElementCount === 1; } }, "Close")));
+  };
+  return half;
 }
 
 let wanted = [];
 let fitAnyway = false;
 async function showSettle() {
   const { status } = study;
+  if (known) known.hidden = status.rows === 0;
   if (status.rows === 0) return fill(settle, el("p", { class: "empty" }, "Nothing was measured yet. After the first trials the model says here what to do in the end, what to expect of it, and when to stop."));
   if (!status.quick && !fitAnyway) {
-    return fill(settle, el("p", {}, `With ${status.rows} measured trials the model takes a while, so it is not fitted by itself.`),
+    return fill(settle, el("p", {}, "The model of a study with so many trials or nodes takes a while, so it is not fitted by itself."),
       el("button", { class: "button quiet", type: "button", onclick: () => { fitAnyway = true; showSettle(); } }, "Fit it now"));
   }
   const mine = study.event;
@@ -247,16 +292,18 @@ async function showSettle() {
     if (mine !== study.event) return;
     const { recommendation, words, suspicions } = best;
     const limits = Object.entries(recommendation.limits ?? {});
-    fill(settle, contextForm(),
-      doing(recommendation),
+    // What does not fit may be said by both.
+    const odd = suspicions.map((one) => here(one.message));
+    const warnings = words.warnings.map(here).filter((text) => !odd.includes(text));
+    fill(settle, doing(recommendation),
       words.expected ? el("p", {}, words.expected) : null,
       limits.map(([name, kept]) => el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `The limit on ${name} is kept with a probability of ${number(kept.probability, 3)}; wanted is ${number(kept.wanted, 3)}.`)),
       words.best ? el("p", {}, words.best) : null,
       el("p", { class: "verdict" }, words.verdict),
-      words.warnings.map((text) => el("p", { class: "note" }, sentence(here(text)))),
-      suspicions.length ? el("details", { open: true }, el("summary", {}, "Does not fit"), suspicions.map((odd) => el("p", { class: "note" }, sentence(odd.message)))) : null);
+      warnings.map((text) => el("p", { class: "note" }, text)),
+      odd.length ? el("details", { open: true }, el("summary", {}, "Does not fit"), odd.map((text) => el("p", { class: "note" }, text))) : null);
   } catch (error) {
-    if (mine === study.event) fill(settle, contextForm(), failed(error));
+    if (mine === study.event) fill(settle, failed(error));
   } finally {
     settle.removeAttribute("aria-busy");
   }
@@ -265,13 +312,10 @@ async function showSettle() {
 function contextForm() {
   const known = contextFields();
   if (!known.length) return null;
-  for (const one of known) {
-    const word = wanted.find((text) => text.startsWith(`${one.name}=`));
-    if (word) one.input.value = word.slice(one.name.length + 1);
-  }
   const place = el("div", {});
   return el("form", { class: "given", onsubmit: (event) => {
     event.preventDefault();
+    fill(place);
     try { wanted = given(known); showSettle(); } catch (error) { fill(place, failed(error)); }
   } }, el("div", { class: "fields" }, known.map((one) => one.root)), el("button", { class: "button quiet", type: "submit" }, "Recommend for this"), place);
 }

@@ -64,7 +64,7 @@ function lead() {
     if (count) counts.push(`${count} ${what}`);
   }
   const goal = status.objective.charAt(0).toUpperCase() + status.objective.slice(1);
-  fill(byId("lead"), el("b", {}, goal), `. ${counts.join(", ")}.`, status.spent !== null && status.spent !== undefined ? ` Spent so far: ${number(status.spent)}.` : "",
+  fill(byId("lead"), el("b", {}, goal), `. ${counts.join(", ")}.`, status.spent !== null && status.spent !== undefined ? ` Spent so far:\u00a0${number(status.spent)}.` : "",
     status.read_only ? el("span", { class: "badge" }, "to look at only") : null);
 }
 

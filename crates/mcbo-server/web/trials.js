@@ -25,7 +25,7 @@ function build() {
   const { problem } = study;
   columns = [
     { key: "trial", title: "Trial", cell: (trial) => el("button", { class: "link", type: "button", onclick: () => open(trial.trial) }, String(trial.trial)) },
-    { key: "state", title: "State", cell: (trial) => el("span", { class: `state ${trial.state}` }, { pending: "under way", complete: trial.missing.length ? "in part" : "measured", failed: "failed", voided: "taken out" }[trial.state] ?? trial.state) },
+    { key: "state", title: "State", cell: (trial) => el("span", { class: `state ${trial.state}` }, stateOf(trial)) },
     ...levers(problem).map((lever) => ({ key: lever.label, title: withUnit(lever.label, lever.unit), number: !lever.choices, cell: (trial) => shown(leverValue(lever, trial.done ?? trial.intervention)) })),
     ...problem.nodes.flatMap((node) => slots(node).map((slot, place) => ({ key: `value:${slot}`, title: withUnit(slot, node.unit), number: !node.choices, goal: node.reward, cell: (trial) => shown(trial.values && component(trial.values[node.name], place)) }))),
     { key: "worker", title: "Who", cell: (trial) => trial.worker ?? "" },
@@ -48,6 +48,8 @@ function sort(key) {
   head.children[focused]?.querySelector("button")?.focus();
   load();
 }
+
+const stateOf = (trial) => ({ pending: "under way", complete: trial.missing.length ? "in part" : "measured", failed: "failed", voided: "taken out" })[trial.state] ?? trial.state;
 
 function remarks(trial) {
   const all = [...trial.done_instead];
@@ -140,7 +142,7 @@ function show(dialog, trial) {
       fill(place, failed(error));
     }
   });
-  const facts = [["State", trial.state], ["By", trial.strategy], ["Who", trial.worker], ["Asked", trial.asked && when(trial.asked)], ["Told", trial.told && when(trial.told)], ["Missing", trial.missing.join(", ")], ["Remarks", remarks(trial)], ["Cost", trial.cost === undefined ? "" : number(trial.cost)]];
+  const facts = [["State", stateOf(trial)], ["By", trial.strategy], ["Who", trial.worker], ["Asked", trial.asked && when(trial.asked)], ["Told", trial.told && when(trial.told)], ["Missing", trial.missing.join(", ")], ["Remarks", remarks(trial)], ["Cost", trial.cost === undefined ? "" : number(trial.cost)]];
   fill(dialog, close, el("h2", { id: "dialog-title" }, `Trial ${trial.trial}`),
     el("p", { class: "lead" }, trial.doing), el("p", {}, sentence(trial.reason)),
     el("dl", { class: "facts" }, facts.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])), mend);

@@ -1,5 +1,5 @@
 // What if: everything that can be chosen on sliders; what to expect follows while they move.
-import { api, el, failed, fill, number, picture, sentence, toast, waiting } from "./common.js";
+import { api, beside, el, failed, figure, fill, number, picture, sentence, toast, waiting } from "./common.js";
 import { component, levers, leverValue, shown, slots, withUnit } from "./forms.js";
 
 let study, refresh, controls, results, drawing, place, graphSvg, ranges, levels;
@@ -22,7 +22,7 @@ export async function update() {
     fill(controls);
     return fill(place, el("p", { class: "empty" }, "Nothing was measured yet, so nothing can be expected. Ask for the first experiment, and tell what it gave."));
   }
-  if (!study.status.quick) return fill(place, el("p", { class: "empty" }, `With ${study.status.rows} measured trials the model takes too long for this.`));
+  if (!study.status.quick) return fill(place, el("p", { class: "empty" }, "The model of a study with so many trials or nodes takes too long for this."));
   try {
     if (!levels) {
       fill(place, waiting("Fitting the model…"));
@@ -31,7 +31,7 @@ export async function update() {
       build(best.recommendation.intervention);
       graphSvg = await picture(`${study.path}/pictures/graph.svg`, "What to expect of every node");
       for (const rows of graphSvg.querySelectorAll(".g-rows")) rows.setAttribute("visibility", "hidden");
-      fill(drawing, el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "The graph with what to expect" }, graphSvg));
+      fill(drawing, figure(graphSvg, null, "The graph with what to expect"));
       fill(place);
     }
     ask();
@@ -90,7 +90,7 @@ function build(recommended) {
     const value = leverValue(lever, recommended);
     const set = lever.kind === "set";
     const start = value ?? (lever.range ? (lever.range[0] + lever.range[1]) / 2 : null);
-    const level = slider(set ? lever.label : lever.name, set ? lever.name : lever.name, lever.range, start, { step: lever.step, unit: lever.unit, choices: lever.choices, optional: set ? "set it" : null, on: value !== null });
+    const level = slider(set ? lever.label : lever.name, set ? lever.name : lever.name, lever.range, start, { step: lever.step, unit: lever.unit, choices: lever.choices, optional: set ? "set" : null, on: value !== null });
     level.lever = lever;
     levels.push(level);
   }
@@ -104,7 +104,7 @@ function build(recommended) {
     slots(node).forEach((slot) => {
       const range = node.range ?? ranges.get(slot);
       if (!range || range[0] === range[1]) return;
-      const level = slider(slot, slot, range, (range[0] + range[1]) / 2, { unit: node.unit, optional: "it is", on: false });
+      const level = slider(slot, slot, range, (range[0] + range[1]) / 2, { unit: node.unit, optional: "given", on: false });
       level.kind = "given";
       levels.push(level);
     });
@@ -164,10 +164,9 @@ function show(answer) {
     Object.entries(answer.limits ?? {}).map(([name, kept]) => el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `The limit on ${name} is kept with a probability of ${number(kept.probability, 3)}; wanted is ${number(kept.wanted, 3)}.`)),
     answer.cost !== undefined ? el("p", { class: "soft" }, `It costs ${number(answer.cost)}.`) : null,
     el("p", { class: "soft" }, "Strong: where the average lies with a probability of 90 %. Faint: where a single outcome lies."),
-    answer.warnings.map((text) => el("p", { class: "note" }, sentence(text.replace("; hint: ", ". Hint: ")))));
+    answer.warnings.map((text) => el("p", { class: "note" }, sentence(text.replace("; hint: ", ". Hint: "), study.problem))));
   for (const node of graphSvg.querySelectorAll(".g-node")) {
     const expected = answer.predicted[node.dataset.name];
-    const one = expected && !Array.isArray(expected) ? expected : null;
     let text = node.querySelector(".g-value");
     if (!text) {
       const rect = node.querySelector("rect");
@@ -179,8 +178,20 @@ function show(answer) {
       text.setAttribute("fill", "currentColor");
       node.append(text);
     }
-    text.textContent = one ? `${number(one.mean, 4)}  (${number(one.lower, 3)} to ${number(one.upper, 3)})` : "";
+    text.textContent = Array.isArray(expected) ? brief(expected) : expected ? inside(expected) : "";
   }
+}
+
+/** What is expected of a node, as its box has room for it. */
+function inside({ mean, lower, upper }) {
+  const say = beside(lower, upper);
+  return `${say(mean)}  (${say(lower)} to ${say(upper)})`;
+}
+
+/** The first components of a vector. */
+function brief(expected) {
+  const first = expected.slice(0, 3).map(({ mean, lower, upper }) => beside(lower, upper)(mean));
+  return first.join(", ") + (expected.length > first.length ? ", …" : "");
 }
 
 /** A node's expectation as a number and a bar on the scale of what was seen. */
@@ -194,10 +205,11 @@ function row(slot, node, { mean, lower, upper, outcome }, goal) {
     part.style.right = `calc(100% - ${at(to)})`;
     return part;
   };
+  const say = beside(lower, upper);
   const dot = el("span", { class: "dot" });
   dot.style.left = at(mean);
   return el("div", { class: goal ? "expect goal" : "expect" },
-    el("span", { class: "name" }, slot), el("span", { class: "value" }, number(mean, 4), node.unit ? el("small", {}, ` ${node.unit}`) : null),
-    el("span", { class: "bounds soft" }, `${number(lower, 4)} to ${number(upper, 4)}`),
+    el("span", { class: "name" }, slot), el("span", { class: "value" }, say(mean), node.unit ? el("small", {}, ` ${node.unit}`) : null),
+    el("span", { class: "bounds soft" }, `${say(lower)} to ${say(upper)}`),
     el("span", { class: "bar", "aria-hidden": "true" }, outcome ? bar("outcome", outcome[0], outcome[1]) : null, bar("mean", lower, upper), dot));
 }

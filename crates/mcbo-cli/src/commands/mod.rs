@@ -30,7 +30,7 @@ pub mod void;
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
-use mcbo_report::{QUICK, Suspected};
+use mcbo_report::Suspected;
 
 /// Computes with so many threads, or with all.
 ///

@@ -13,6 +13,7 @@ use crate::store;
 
 /// Serves until it is interrupted.
 pub fn run(arguments: &Serve) -> Result<ExitCode> {
+    few_heaps();
     // Who only looks makes no store.
     let storage = &arguments.storage;
     let store = if arguments.read_only { store::existing(storage) } else { store::open(storage) }?;
@@ -45,6 +46,20 @@ pub fn run(arguments: &Serve) -> Result<ExitCode> {
     server.run().map_err(mendable)?;
     Ok(ExitCode::SUCCESS)
 }
+
+/// Lets threads share one heap for every core. By itself the C library of GNU makes up to eight for each, and every one of them keeps the
+/// room for the largest answer that was ever made on it: three times the memory under load (`docs/performance.md`).
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "the C library has no other way to say it from within")]
+fn few_heaps() {
+    use nix::libc::{M_ARENA_MAX, mallopt};
+    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 64));
+    // SAFETY: it sets a number of the allocator's own and touches nothing else; no other thread runs yet.
+    unsafe { mallopt(M_ARENA_MAX, cores as i32) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn few_heaps() {}
 
 /// What the user can mend is bad input.
 fn mendable(error: ServeError) -> anyhow::Error {

@@ -18,7 +18,7 @@ use crate::{assignment, describe, store, timestamp};
 pub fn run(arguments: &Look) -> Result<ExitCode> {
     let mut stored = store::study(&arguments.storage, &arguments.study)?;
     let (standing, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
-    let quick = !study.data().is_empty() && study.data().len() <= super::QUICK;
+    let quick = !study.data().is_empty() && mcbo_report::is_quick(&study);
     let advice = if quick {
         let given = assignment::given(study.problem(), &arguments.given.given)?;
         let advise = || super::best::advise(&study, &arguments.advice, &given);
@@ -103,9 +103,11 @@ fn write(view: &View<'_>, out: &mut impl Write, width: usize) -> io::Result<()> 
             label(out, "left to gain", &format!("{gap}; `mcbo best` says when that holds"))?;
         }
         None if study.data().is_empty() => {}
-        None => {
-            label(out, "recommended", "`mcbo best` computes it, which takes a while with so many trials")?
-        }
+        None => label(
+            out,
+            "recommended",
+            "`mcbo best` computes it, which takes a while with so many trials or nodes",
+        )?,
     }
     write_open(view, out, width, now)?;
     // What the model itself suspects is a warning of every recommendation already.

@@ -1,5 +1,5 @@
 // Contexts, choices, steps, limits and costs in the browser; measurements from before; who proposes, what for, and the seed.
-import { accessible, browser, check, fitsInto, page, shot, url } from "./kit.mjs";
+import { browser, check, looks, page, url } from "./kit.mjs";
 
 const context = await browser();
 const one = await page(context);
@@ -39,9 +39,7 @@ await one.getByLabel("Seed").fill("seven");
 await one.getByRole("button", { name: "Begin the study" }).click();
 await one.getByText("The seed is not a whole number.").waitFor();
 await one.getByLabel("Seed").fill("7");
-await accessible(one, "new study with more choices");
-await shot(one, "new-choices");
-await fitsInto(one, 360, "new study with more choices");
+await looks(one, "new-choices");
 await one.getByRole("button", { name: "Begin the study" }).click();
 await one.waitForURL("**/studies/yeast");
 const status = await one.evaluate(async () => (await fetch("/api/studies/yeast")).json());
@@ -55,8 +53,7 @@ await one.getByRole("button", { name: "Add the rows" }).click();
 await one.getByText("2 bad rows, so none was added").waitFor();
 await one.getByText(/Line 3: .*wilde/).waitFor();
 await one.getByText(/Line 4: .*lots.*not a number/).waitFor();
-await accessible(one, "rows that are refused");
-await shot(one, "rows-refused");
+await looks(one, "rows-refused");
 let rows = "feed,strain,quality,acid,growth\n";
 for (let k = 0; k < 8; k++) {
   const did = { feed: (k * 2.5) % 10, strain: k % 2 ? "mutant" : "wild", quality: 0.2 + 0.1 * k };
@@ -74,7 +71,6 @@ await one.getByText("The study has 8 rows already, so none was added.").waitFor(
 await one.getByLabel("Rows that the study has already").selectOption("skip");
 await one.getByRole("button", { name: "Add the rows" }).click();
 await one.getByText("0 rows added; 8 were there already").waitFor();
-await fitsInto(one, 360, "log and files");
 
 // With what is known beforehand: asked for, told by names, counted by costs and limits.
 await one.getByRole("link", { name: "Now" }).click();
@@ -89,7 +85,7 @@ for (let round = 9; round < 12; round++) {
   check(["wild", "mutant"].includes(did.strain), `a choice has its name: ${did.strain}`);
   check((Number(did.feed) * 2) % 1 === 0, `a step is kept: ${did.feed}`);
   check((await card.getByLabel("quality").count()) === 0, "what was known is not asked for");
-  if (round === 9) { await accessible(one, "trial with a context"); await shot(one, "context"); }
+  if (round === 9) await looks(one, "context");
   const outcome = grow({ quality, feed: Number(did.feed), strain: did.strain });
   await card.getByLabel("acid").fill(outcome.acid.toFixed(3));
   await card.getByLabel("growth").fill(outcome.growth.toFixed(3));
@@ -99,13 +95,11 @@ for (let round = 9; round < 12; round++) {
 const trial = await one.evaluate(async () => (await fetch("/api/studies/yeast/trials/11")).json());
 const kept = JSON.stringify(trial);
 check(kept.includes('"given":{"quality":0.6}'), "the trial keeps what was known");
-await one.getByText(/Spent so far: \d/).waitFor();
+await one.getByText(/Spent so far:\s\d/).waitFor();
 await one.getByText("It should give growth").waitFor();
 await one.getByText(/acid/).first().waitFor();
 await one.waitForTimeout(800);
-await shot(one, "kinds");
-await accessible(one, "kinds");
-await fitsInto(one, 360, "kinds");
+await looks(one, "kinds");
 const best = await one.evaluate(async () => (await fetch("/api/studies/yeast/best?given=quality=0.9")).json());
 const text = JSON.stringify(best);
 check(text.includes('"given":{"quality":0.9}') && text.includes('"limits":{"acid"'), "the recommendation is for what is given, and says how surely limits are kept");
@@ -117,8 +111,7 @@ const before = await one.locator(".expect.goal .value").innerText();
 await one.getByLabel("strain").selectOption((await one.getByLabel("strain").inputValue()) === "wild" ? "mutant" : "wild");
 await one.waitForFunction((was) => document.querySelector(".expect.goal .value").innerText !== was, before);
 check(true, "what to expect follows a choice");
-await shot(one, "kinds-what-if");
-await accessible(one, "what if with choices");
+await looks(one, "kinds-what-if");
 
 // On paper: no buttons and no forms, and nothing wider than the sheet.
 await one.getByRole("link", { name: "Now" }).click();

@@ -45,7 +45,7 @@ export function check(holds, what) {
   console.log(`ok: ${what}`);
 }
 
-/** Nothing on the page that keeps people out. */
+/** Nothing on the page that keeps people out, as it is now. */
 export async function accessible(opened, name) {
   // The policy of the page allows no script that is written into it; the browser's own door is open.
   await opened.evaluate(axe);
@@ -54,26 +54,24 @@ export async function accessible(opened, name) {
   check(serious.length === 0, `${name}: axe finds nothing serious${serious.map((one) => `\n  ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160) + " " + (node.any[0]?.message ?? "")).slice(0, 3).join(" | ")}`).join("")}`);
 }
 
-/** Pictures in both themes and three widths, if they are wanted. */
-export async function shot(opened, name) {
-  if (!pictures) return;
-  mkdirSync(pictures, { recursive: true });
+/** A page as people meet it, in both themes and three widths: nothing keeps them out, and no part is wider than the window. Pictures of all six if they are wanted. */
+export async function looks(opened, name) {
+  if (pictures) mkdirSync(pictures, { recursive: true });
   for (const theme of ["light", "dark"]) {
     await opened.emulateMedia({ colorScheme: theme });
-    for (const width of [360, 1280, 1920]) {
+    await accessible(opened, `${name}, ${theme}`);
+    for (const width of [360, 768, 1920]) {
       await opened.setViewportSize({ width, height: 900 });
+      const wide = await opened.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      check(wide <= 0, `${name}, ${theme}: fits into ${width} pixels`);
+      if (!pictures) continue;
+      await opened.evaluate(() => scrollTo(0, 0));
       await opened.waitForTimeout(150);
-      await opened.screenshot({ path: join(pictures, `${name}-${theme}-${width}.png`), fullPage: true });
+      // The whole page, but of a dialog what is seen with it.
+      const fullPage = (await opened.locator("dialog[open]").count()) === 0;
+      await opened.screenshot({ path: join(pictures, `${name}-${theme}-${width}.png`), fullPage });
     }
   }
   await opened.emulateMedia({ colorScheme: "light" });
-  await opened.setViewportSize({ width: 1280, height: 900 });
-}
-
-/** No part of the page is wider than the window. */
-export async function fitsInto(opened, width, name) {
-  await opened.setViewportSize({ width, height: 900 });
-  const wide = await opened.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  check(wide <= 0, `${name} fits into ${width} pixels`);
   await opened.setViewportSize({ width: 1280, height: 900 });
 }

@@ -1,21 +1,24 @@
 // A study of ten thousand trials: the first view and the pages of the table.
 import { browser, check, page, url } from "./kit.mjs";
 
-// Machines that test are busy, and the browser is then slower than what it shows: the server's answers are held to what is promised.
-const first = 5000;
+// Machines that test are busy for moments, and the browser with them: of several views the quickest is held to what is promised, and so is the
+// median of the server's own answers.
+const first = 1000;
 const answered = 200;
 const context = await browser();
 const one = await page(context);
 const begun = Date.now();
 await one.goto(`${url}studies/beer`);
 await one.locator("#lead", { hasText: "10000 measured" }).waitFor();
-const cold = Date.now() - begun;
-const again = Date.now();
-await one.reload();
-await one.locator("#lead", { hasText: "10000 measured" }).waitFor();
-const warm = Date.now() - again;
-console.log(`first view: ${cold} ms, again: ${warm} ms`);
-check(cold < first, "the first view comes at once");
+const views = [Date.now() - begun];
+for (let again = 0; again < 4; again++) {
+  const at = Date.now();
+  await one.reload();
+  await one.locator("#lead", { hasText: "10000 measured" }).waitFor();
+  views.push(Date.now() - at);
+}
+console.log(`first view: ${views[0]} ms, again: ${views.slice(1).join(", ")} ms`);
+check(Math.min(...views) < first && views[0] < 5 * first, "the first view comes at once");
 await one.getByText("takes a while, so it is not fitted").waitFor();
 check(true, "a model that takes long is not fitted by itself");
 await one.getByRole("link", { name: "Trials" }).click();
@@ -33,7 +36,7 @@ took.sort((a, b) => a - b);
 console.log(`pages of the table: median ${took[2]} ms, slowest ${took[4]} ms`);
 const answers = await one.evaluate(() => performance.getEntriesByType("resource").filter((entry) => entry.name.includes("/trials?")).map((entry) => entry.duration).sort((a, b) => a - b));
 console.log(`their answers: median ${answers[answers.length >> 1].toFixed(0)} ms`);
-check(answers[answers.length >> 1] < answered, "pages of the table come at once");
+check(answers[answers.length >> 1] < answered && took[0] < answered, "pages of the table come at once");
 await one.getByLabel("Find").fill("9999");
 await one.getByText("Page 1 of 1, 1 trial").waitFor();
 await context.close();

@@ -64,7 +64,12 @@ struct Served {
 
 impl Served {
     fn start(folder: &TempDir, port: u16) -> Self {
+        Self::start_with(folder, port, &[])
+    }
+
+    fn start_with(folder: &TempDir, port: u16, options: &[&str]) -> Self {
         let mut child = mcbo(folder, &["serve", "--port", &port.to_string()])
+            .args(options)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -103,7 +108,11 @@ fn script(name: &str, url: &str) -> Command {
 }
 
 fn plays(name: &str, url: &str) {
-    let output = script(name, url).output().unwrap();
+    succeeds(name, script(name, url));
+}
+
+fn succeeds(name: &str, mut script: Command) {
+    let output = script.output().unwrap();
     let said =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{name}:\n{said}");
@@ -128,6 +137,30 @@ fn contexts_choices_limits_and_costs() {
     let folder = tempfile::tempdir().unwrap();
     let server = Served::start(&folder, 0);
     plays("kinds.mjs", &server.url);
+}
+
+#[test]
+fn by_keyboard_alone() {
+    if tools().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = Served::start(&folder, 0);
+    plays("keyboard.mjs", &server.url);
+}
+
+#[test]
+fn states_that_are_met_seldom() {
+    if tools().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = Served::start(&folder, 0);
+    let looking = Served::start_with(&folder, 0, &["--read-only"]);
+    let guarded = Served::start_with(&folder, 0, &["--token", "only-for-tests"]);
+    let mut states = script("states.mjs", &server.url);
+    states.env("MCBO_URL_READ_ONLY", &looking.url).env("MCBO_URL_TOKEN", &guarded.url);
+    succeeds("states.mjs", states);
 }
 
 #[test]

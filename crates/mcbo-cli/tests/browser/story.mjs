@@ -1,5 +1,5 @@
 // From an empty store to a recommendation, by mouse and keyboard; what others do appears; a conflict is shown.
-import { accessible, browser, check, fitsInto, page, shot, url } from "./kit.mjs";
+import { browser, check, looks, page, url } from "./kit.mjs";
 
 const context = await browser();
 const one = await page(context);
@@ -22,31 +22,27 @@ async function done(card) {
 
 await one.goto(url);
 await one.getByText("No studies yet").waitFor();
-await accessible(one, "empty list");
-await shot(one, "empty");
+await looks(one, "empty");
 await one.getByRole("link", { name: "Begin the first study" }).click();
 
 // A mistake is said at its line, as one types.
 await one.getByText("The problem is valid").waitFor();
-await shot(one, "new");
-await accessible(one, "new study");
+await looks(one, "new");
 const editor = one.getByRole("textbox", { name: "Problem file" });
 const template = await editor.inputValue();
 await editor.fill(template.replace(/maximize = .*/, 'maximize = "tasty"'));
 await one.getByRole("button", { name: /Line \d+/ }).first().waitFor();
-await shot(one, "new-mistake");
+await looks(one, "new-mistake");
 await one.getByLabel("Name of the study").fill("beer");
 await one.getByRole("button", { name: "Begin the study" }).click();
 await one.getByText("The problem file has mistakes.").waitFor();
 check(true, "a problem with mistakes begins no study");
 await editor.fill(template);
 await one.getByText("The problem is valid").waitFor();
-await fitsInto(one, 360, "new study");
 await one.getByRole("button", { name: "Begin the study" }).click();
 await one.waitForURL("**/studies/beer");
 await one.getByText("Nothing was tried yet").waitFor();
-await accessible(one, "empty study");
-await shot(one, "study-empty");
+await looks(one, "study-empty");
 await one.getByRole("textbox", { name: "You are" }).fill("Ada");
 await one.getByRole("textbox", { name: "You are" }).press("Tab");
 
@@ -63,7 +59,7 @@ for (let round = 0; round < 6; round++) {
     await one.keyboard.type(outcome[name].toFixed(3));
     if (name !== "taste") await one.keyboard.press("Tab");
   }
-  if (round === 0) { await shot(one, "study-pending"); await accessible(one, "trial under way"); await card.getByLabel("taste").focus(); }
+  if (round === 0) { await looks(one, "study-pending"); await card.getByLabel("taste").focus(); }
   await one.keyboard.press("Enter");
   await card.waitFor({ state: "detached" });
 }
@@ -71,16 +67,13 @@ await one.getByText("It should give taste").waitFor();
 check(true, "six trials by keyboard lead to a recommendation");
 await one.locator("figure svg[role]").first().waitFor();
 await one.waitForTimeout(800);
-await shot(one, "study");
-await accessible(one, "study");
-await fitsInto(one, 360, "study");
+await looks(one, "study");
 
 // The graph is the way in.
 await one.locator('.g-node[data-name="taste"]').focus();
 await one.keyboard.press("Enter");
 await one.locator(".mechanism figure svg[role]").waitFor();
-await shot(one, "mechanism");
-await accessible(one, "mechanism");
+await looks(one, "mechanism");
 await one.locator(".mechanism select").selectOption("2");
 await one.locator(".mechanism figure svg[role]").waitFor();
 
@@ -94,9 +87,7 @@ await slider.focus();
 for (let press = 0; press < 12; press++) await one.keyboard.press("ArrowRight");
 await one.waitForFunction((text) => document.querySelector(".expect.goal .value").innerText !== text, before);
 check(true, "what to expect follows the slider, by keyboard");
-await shot(one, "what-if");
-await accessible(one, "what if");
-await fitsInto(one, 360, "what if");
+await looks(one, "what-if");
 const times = await one.evaluate(async () => {
   const took = [];
   for (let n = 0; n < 20; n++) {
@@ -138,7 +129,7 @@ await two.locator("#trial-8").getByLabel("taste").fill("8.8");
 await two.locator("#trial-8").getByRole("button", { name: "Save what was measured" }).click();
 await one.locator("#trial-8").getByText("is not under way any more").waitFor();
 check((await one.locator("#trial-8").getByLabel("taste").inputValue()) === "7.7", "what Ada typed is still there, and she is told that Bob was quicker");
-await shot(one, "conflict");
+await looks(one, "conflict");
 
 // The table: correct, and a correction of what somebody else has corrected meanwhile is refused.
 await one.goto(`${url}studies/beer#trials`);
@@ -147,8 +138,7 @@ await one.locator("dialog").getByLabel("taste").fill("8.1");
 await two.goto(`${url}studies/beer#trials`);
 await two.getByRole("button", { name: "8", exact: true }).click();
 await two.locator("dialog").getByLabel("taste").fill("8.6");
-await shot(two, "correct");
-await accessible(two, "correct");
+await looks(two, "correct");
 await two.locator("dialog").getByLabel("Why, for the log").fill("<b>mistyped</b>");
 await two.getByRole("button", { name: "Correct", exact: true }).click();
 await two.locator("dialog").waitFor({ state: "hidden" });
@@ -161,24 +151,21 @@ await one.locator("dialog").waitFor({ state: "hidden" });
 await one.getByText("taken out").first().waitFor();
 await one.locator("th", { hasText: "taste" }).getByRole("button").click();
 await one.locator('th[aria-sort="descending"]', { hasText: "taste" }).waitFor();
-await shot(one, "trials");
-await accessible(one, "trials");
-await fitsInto(one, 360, "trials");
+await looks(one, "trials");
 
 await one.getByRole("link", { name: "What was learned" }).click();
 await one.getByText("Effect: how far").waitFor();
 await one.getByText("Every trial was foretold").waitFor();
 await one.locator("#part-model figure svg[role]").first().waitFor();
 await one.locator("#part-model .waiting").waitFor({ state: "detached" });
-await shot(one, "model");
-await accessible(one, "model");
-await fitsInto(one, 360, "model");
+await one.getByText("Pictures of it").click();
+await one.locator("#h-trust ~ div figure").first().waitFor();
+await looks(one, "model");
 
 await one.getByRole("link", { name: "Log and files" }).click();
 await one.getByText("<b>mistyped</b>").waitFor();
 check((await one.locator(".log b b").count()) === 0, "what users write stays text");
-await shot(one, "log");
-await accessible(one, "log");
+await looks(one, "log");
 const file = one.waitForEvent("download");
 await one.getByRole("link", { name: "All trials as CSV" }).click();
 check((await (await file).path()) !== null, "the data can be downloaded");
@@ -189,14 +176,11 @@ await one.getByRole("heading", { name: "beer & more/β" }).waitFor();
 await one.getByText("It should give taste").waitFor();
 await one.goto(`${url}compare`);
 await one.locator(".pair figure svg[role]").nth(3).waitFor();
-await shot(one, "compare");
-await accessible(one, "compare");
+await looks(one, "compare");
 await one.goto(url);
 await one.getByRole("link", { name: "beer & more/β" }).waitFor();
 await one.getByText("taste = ").first().waitFor();
-await shot(one, "list");
-await accessible(one, "list");
-await fitsInto(one, 360, "list");
+await looks(one, "list");
 await one.goto(`${url}studies/${encodeURIComponent("beer & more/β")}#manage`);
 await one.getByRole("button", { name: "Delete…" }).click();
 await one.locator("dialog input").fill("beer & more/β");
@@ -204,10 +188,10 @@ await one.getByRole("button", { name: "Delete for good" }).click();
 await one.getByRole("link", { name: "beer", exact: true }).waitFor();
 await one.goto(`${url}studies/beer%20%26%20more%2F%CE%B2`);
 await one.getByText("This study is not here").waitFor();
-await shot(one, "gone");
+await looks(one, "gone");
 await one.goto(`${url}api/studies/beer/report.html`);
 await one.getByText("What to settle for, and when to stop").first().waitFor();
-await shot(one, "report");
+await looks(one, "report");
 await context.close();
 await elsewhere.close();
 console.log("the whole story");

@@ -128,7 +128,8 @@ fn best_measured(subject: &Subject<'_>) -> Option<String> {
     let (format, _) = rewards(subject);
     let (trial, reward) = subject.study.best_trial()?;
     let did = describe::intervention(&describe::levers(problem), trial.intervention());
-    let (node, value) = (describe::reward_name(problem), format.show(problem.sign() * reward));
+    let value = describe::of_reward(problem, format.show(problem.sign() * reward));
+    let node = describe::reward_name(problem);
     Some(format!("Best measured so far: {node} = {value} in trial {}, with {did}.", trial.number))
 }
 
@@ -138,11 +139,13 @@ pub fn advice(subject: &Subject<'_>, model: &Modelled) -> Settle {
     let Modelled { recommendation, certificate, .. } = model;
     let node = describe::reward_name(problem);
     let (format, range) = rewards(subject);
+    let shown = |amount: f64| describe::of_reward(problem, format.show(amount));
     let expected = recommendation.reward(problem).map(|expected| {
-        let [low, high] = describe::ends(problem, expected).map(|end| format.show(end));
+        let [low, high] = describe::ends(problem, expected);
+        let (low, high) = (format.show(low), shown(high));
         format!(
             "It should give {node} = {} on average; that average lies between {low} and {high} with a probability of 90 %.",
-            format.show(problem.sign() * expected[0])
+            shown(problem.sign() * expected[0])
         )
     });
     let gap = certificate.gap();
@@ -166,7 +169,7 @@ pub fn advice(subject: &Subject<'_>, model: &Modelled) -> Settle {
             "When to stop: by the model no intervention gives a {node} that is {more} by more than {} on average. {advice} It holds if every \
              mechanism lies within {} standard deviations of what is expected of it, no arrow and no common cause is missing, and \
              the noise is as the model has it; a search looked for it in many places but proves nothing.",
-            format.show(gap),
+            shown(gap),
             plain(certificate.width)
         )
     };

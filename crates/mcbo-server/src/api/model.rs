@@ -4,7 +4,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use mcbo_core::{Doubt, Given, Oddity, Recommendation};
 use mcbo_report::page::{self, Modelled, Subject};
-use mcbo_report::{QUICK, assignment, effects as matters, json as plain, predict as foretell};
+use mcbo_report::{assignment, effects as matters, json as plain, predict as foretell};
 use serde_json::{Value, json};
 
 use super::Query;
@@ -25,15 +25,12 @@ pub async fn quick(app: &App, study: &str, query: &Query) -> Result<(), Failure>
         return Ok(());
     }
     let (library, name) = (app.library.clone(), study.to_owned());
-    let rows = blocking(move || Ok(library.snapshot(&name)?.study.data().len())).await?;
-    match rows > QUICK {
-        true => Err(Failure::new(
+    match blocking(move || Ok(mcbo_report::is_quick(&library.snapshot(&name)?.study))).await? {
+        true => Ok(()),
+        false => Err(Failure::new(
             StatusCode::CONFLICT,
-            &format!(
-                "with {rows} measured trials the model takes a while; hint: ask for it on purpose, with anyway=1"
-            ),
+            "the model of a study with so many measured trials or nodes takes a while; hint: ask for it on purpose, with anyway=1",
         )),
-        false => Ok(()),
     }
 }
 

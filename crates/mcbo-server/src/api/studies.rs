@@ -169,7 +169,7 @@ fn overview(snapshot: &Snapshot, read_only: bool) -> Value {
     value["event"] = (*event).into();
     value["read_only"] = read_only.into();
     value["rows"] = study.data().len().into();
-    value["quick"] = (study.data().len() <= mcbo_report::QUICK).into();
+    value["quick"] = mcbo_report::is_quick(study).into();
     value["aim"] = match problem.aim() {
         Aim::Find => "find",
         _ => "earn",

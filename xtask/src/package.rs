@@ -77,6 +77,7 @@ fn steps(python: &Path) -> Result<Vec<Step>, Failure> {
             hint: "run `ruff format` in crates/mcbo-py",
         },
         Step { name: "mypy", command: tool(&["mypy"]), hint: "mend the types named above" },
+        Step { name: "pyright", command: tool(&["pyright"]), hint: "mend the types named above" },
         Step {
             name: "stubs",
             command: tool(&["mypy.stubtest", "mcbo._mcbo"]),

@@ -136,6 +136,7 @@ def test_killed_processes(tmp_path: Path, jobs: int) -> None:
 
 def test_killed_workers_of_dask(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
+    dask = pytest.importorskip("dask")
     storage, journal = f"sqlite://{tmp_path}/s.sqlite", Journal(str(tmp_path / "journal"))
     study = mcbo.create_study(PROBLEM, storage=storage, strategy="random")
     killed: set[int] = set()
@@ -162,7 +163,10 @@ def test_killed_workers_of_dask(tmp_path: Path) -> None:
         "dashboard_address": None,
         "silence_logs": 50,
     }
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    # A quarter of a minute after a worker died a local cluster looks whether another one is in its place, and gives the
+    # place up for good if that one was killed a moment before: after some thirty kills nobody is left.
+    patience = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+    with patience, distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         hand = threading.Thread(target=assassin, args=(client,))
         hand.start()
         try:

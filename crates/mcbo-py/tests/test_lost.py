@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -301,6 +302,28 @@ def test_failures_of_the_cluster_are_none_of_the_experiment(make: Make, greenhou
     study.optimize(grow, n_trials=4, executor=Cluster(4), n_jobs=1, retries=2)
     assert [trial.state for trial in study.trials[3:]] == ["failed", "complete"] or study.trial(4).state == "failed"
     assert "lost 3 times" in (study.trial(4).reason or "")
+
+
+class Remembering(Cluster):
+    """A cluster that would make an experiment anew whose future somebody still holds."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.futures: list[weakref.ref[Future[Any]]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = super().submit(fn, *args, **kwargs)
+        self.futures.append(weakref.ref(future))
+        return future
+
+    def told(self, study: mcbo.Study, trial: mcbo.Trial) -> None:
+        assert self.futures[trial.number - 1]() is None, f"the future of trial {trial.number} is held"
+
+
+def test_a_future_is_let_go_before_its_trial_is_told(make: Make, greenhouse: mcbo.Problem) -> None:
+    cluster = Remembering()
+    make(greenhouse, seed=1).optimize(grow, n_trials=4, executor=cluster, n_jobs=2, callbacks=[cluster.told])
+    assert len(cluster.futures) == 4
 
 
 def test_a_broken_pool_leaves_trials_waiting(make: Make, greenhouse: mcbo.Problem) -> None:

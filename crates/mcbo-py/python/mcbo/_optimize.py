@@ -182,24 +182,37 @@ class _Loop:
                 waited = [run for run in running.values() if not run.is_late]
                 if not waited and (wrong is not None or not running or not self.wanted()):
                     break
-                done, _ = wait(running, self._pause(running), return_when=FIRST_COMPLETED)
-                self._give_up_late(running, free, own)
-                # In the order of their numbers: what finished together is told in one order.
-                for future in sorted(done, key=lambda future: running[future].trial.number):
-                    run = running.pop(future)
-                    if not (run.is_late and own):
-                        free.append(run.name)
-                    try:
-                        self.record_future(run, future)
-                    except _Raise as wrapped:
-                        wrong = wrong or wrapped.error
-                    except Exception as error:
-                        wrong = wrong or error
+                fault = self.settle(running, free, own)
+                wrong = wrong or fault
         except BaseException:
             self.abandon(running, own)
             raise
         if wrong is not None:
             raise _Raise(wrong)
+
+    def settle(self, running: dict[Future[Outcome], _Run], free: list[str], own: bool) -> BaseException | None:
+        """Waits for the next that are finished and tells what came of them; gives what went wrong first."""
+        done, _ = wait(running, self._pause(running), return_when=FIRST_COMPLETED)
+        self._give_up_late(running, free, own)
+        # In the order of their numbers: what finished together is told in one order.
+        finished = sorted(((running.pop(future), future) for future in done), key=lambda pair: pair[0].trial.number)
+        # Futures are let go before anything is told: of one that somebody still holds Dask keeps the result where it
+        # was made, and makes the experiment once more if that worker dies.
+        done.clear()
+        wrong: BaseException | None = None
+        while finished:
+            run, future = finished.pop(0)
+            answer = _answer(future)
+            del future
+            if not (run.is_late and own):
+                free.append(run.name)
+            try:
+                self.record_answer(run, answer)
+            except _Raise as wrapped:
+                wrong = wrong or wrapped.error
+            except Exception as error:
+                wrong = wrong or error
+        return wrong
 
     def begin(self, executor: Executor, running: dict[Future[Outcome], _Run], free: list[str]) -> None:
         """Puts one more trial under way."""
@@ -237,17 +250,15 @@ class _Loop:
                 # The place is free for the next; the name stays with the trial that has not ended.
                 free.append(f"{run.name}+")
 
-    def record_future(self, run: _Run, future: Future[Outcome]) -> None:
+    def record_answer(self, run: _Run, outcome: Outcome | BaseException) -> None:
         """Tells what came of a trial that an executor ran. What the executor raises is no fault of the experiment."""
-        try:
-            outcome = future.result()
-        except BaseException as error:
+        if isinstance(outcome, BaseException):
             if run.is_late:
                 return
-            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            if isinstance(outcome, (KeyboardInterrupt, SystemExit)):
                 self.give_back(run, "", lost=False)
-                raise _Raise(error) from error
-            self.lost(run, error)
+                raise _Raise(outcome) from outcome
+            self.lost(run, outcome)
             return
         if run.is_late:
             if outcome.error is None:
@@ -285,7 +296,7 @@ class _Loop:
         for future, run in waiting.items():
             with suppress(Exception):
                 if future.done() and not future.cancelled():
-                    self.record_future(run, future)
+                    self.record_answer(run, _answer(future))
                 elif not run.is_late:
                     self.give_back(run, "", lost=False)
 
@@ -348,6 +359,14 @@ class _Loop:
             if status.complete >= max(status.initial, 1):
                 certificate = self.study.best().certificate
                 self.stop = certificate is not None and certificate.gap <= gap
+
+
+def _answer(future: Future[Outcome]) -> Outcome | BaseException:
+    """What an executor's future has: an outcome, or what went wrong with the executor."""
+    try:
+        return future.result()
+    except BaseException as error:
+        return error
 
 
 def _is_broken(error: BaseException) -> bool:

@@ -17,8 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut study = Study::new(problem, 1);
     for line in std::fs::read_to_string(rows)?.lines() {
         let numbers = line.split_whitespace().map(str::parse).collect::<Result<Vec<f64>, _>>()?;
-        let mut intervention = Intervention::default();
-        intervention.actions = numbers[..actions].to_vec();
+        let intervention = Intervention { actions: numbers[..actions].to_vec(), ..Intervention::default() };
         let values = numbers[actions..].iter().map(|&value| Some(value)).collect();
         study.add(Observation { intervention, values })?;
     }

@@ -4,7 +4,8 @@
     maturin build --release ... && pip install ...        # the package as users have it
     python crates/mcbo-py/benches/beside_rust.py target/release/examples/asking [TURNS]
 
-One thread each, since other work on the machine then adds least; the quickest of all turns counts. What was chosen must be the same to the bit.
+One thread each, since other work on the machine then adds least; the quickest of all turns counts. What was chosen
+must be the same to the bit.
 """
 
 from __future__ import annotations

@@ -84,3 +84,29 @@ impl Suspected {
         self.of.map_or_else(String::new, |(some, all)| format!(", by a model of {some} of {all} trials"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mcbo_core::{Problem, Study};
+
+    use super::{QUICK_NODES, is_quick};
+
+    /// Nodes that lead to the reward count; others cost nothing.
+    #[test]
+    fn many_nodes_are_not_quick() {
+        let chain = |count: usize, aside: usize| {
+            let mut text = format!("maximize = \"x{}\"\n[nodes.x0]\nactions = [\"a\"]\n", count - 1);
+            for node in 1..count {
+                text.push_str(&format!("[nodes.x{node}]\nparents = [\"x{}\"]\n", node - 1));
+            }
+            for node in 0..aside {
+                text.push_str(&format!("[nodes.y{node}]\nparents = [\"x0\"]\n"));
+            }
+            text.push_str("[actions.a]\nrange = [0, 1]\n");
+            Study::new(Problem::from_toml(&text).unwrap(), 0)
+        };
+        assert!(is_quick(&chain(QUICK_NODES, 0)));
+        assert!(is_quick(&chain(3, 2 * QUICK_NODES)));
+        assert!(!is_quick(&chain(QUICK_NODES + 1, 0)));
+    }
+}

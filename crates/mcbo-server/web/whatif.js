@@ -96,7 +96,7 @@ function build(recommended) {
   }
   for (const node of study.problem.nodes.filter((one) => one.context)) {
     if (node.choices) {
-      const level = slider(node.name, node.name, null, node.choices[0], { choices: node.choices, optional: "it is", on: false });
+      const level = slider(node.name, node.name, null, node.choices[0], { choices: node.choices, optional: "given", on: false });
       level.kind = "given";
       levels.push(level);
       continue;

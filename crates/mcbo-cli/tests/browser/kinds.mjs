@@ -113,6 +113,64 @@ await one.waitForFunction((was) => document.querySelector(".expect.goal .value")
 check(true, "what to expect follows a choice");
 await looks(one, "kinds-what-if");
 
+// Nodes with names: known before, set, or only written down.
+await one.goto(`${url}new`);
+await one.getByText("The problem is valid").waitFor();
+await one.getByRole("textbox", { name: "Problem file" }).fill(`
+maximize = "gloss"
+[nodes.supplier]
+choices = ["north", "south"]
+context = true
+[nodes.operator]
+choices = ["ann", "bob"]
+[nodes.resin]
+choices = ["epoxy", "acrylic"]
+do = true
+[nodes.gloss]
+parents = ["supplier", "resin", "operator"]
+actions = ["heat"]
+[actions.heat]
+range = [0, 1]
+`);
+await one.getByText("The problem is valid").waitFor();
+await one.getByLabel("Name of the study").fill("paint");
+await one.getByRole("button", { name: "Begin the study" }).click();
+await one.waitForURL("**/studies/paint");
+for (let round = 1; round < 5; round++) {
+  await one.locator("form.ask").getByLabel("supplier").selectOption(round % 2 ? "south" : "north");
+  await one.getByRole("button", { name: "Ask for the next experiment" }).click();
+  const card = one.locator(`#trial-${round}`);
+  await card.waitFor();
+  check((await card.getByLabel("supplier").count()) === 0, "what was known is not asked for");
+  const form = card.locator("form.tell > .fields");
+  await form.getByLabel("operator").selectOption("bob");
+  if (await form.getByLabel("resin").count()) await form.getByLabel("resin").selectOption("epoxy");
+  await form.getByLabel("gloss").fill(String(2 * round));
+  if (round === 1) await looks(one, "names");
+  await card.getByRole("button", { name: "Save what was measured" }).click();
+  await card.waitFor({ state: "detached" });
+}
+const painted = JSON.stringify(await one.evaluate(async () => (await fetch("/api/studies/paint/trials/1")).json()));
+check(painted.includes('"supplier":"south"') && painted.includes('"operator":"bob"'), "names are told and kept");
+await one.getByRole("link", { name: "Trials" }).click();
+await one.getByRole("cell", { name: "south" }).first().waitFor();
+await one.getByRole("button", { name: "1", exact: true }).click();
+await one.getByRole("dialog").getByLabel("operator").selectOption("ann");
+await looks(one, "names-correct");
+await one.getByRole("button", { name: "Correct" }).click();
+await one.getByText("Trial 1 is put right.").waitFor();
+await one.getByRole("cell", { name: "ann" }).first().waitFor();
+await one.getByRole("link", { name: "What if" }).click();
+await one.locator(".expect.goal .value").waitFor();
+const unset = await one.locator(".expect.goal .value").innerText();
+await one.getByLabel("supplier: given").check();
+await one.getByRole("form", { name: "What is done" }).getByLabel("supplier", { exact: true }).selectOption("north");
+await one.getByLabel("resin: set").check();
+await one.waitForFunction((was) => document.querySelector(".expect.goal .value").innerText !== was, unset);
+check((await one.locator(".expect").filter({ hasText: "operator" }).count()) === 0, "names have no expectation");
+await looks(one, "names-what-if");
+await one.goto(`${url}studies/yeast`);
+
 // On paper: no buttons and no forms, and nothing wider than the sheet.
 await one.getByRole("link", { name: "Now" }).click();
 await one.getByText("It should give growth").waitFor();

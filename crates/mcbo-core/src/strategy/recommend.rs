@@ -1,5 +1,6 @@
 //! What to settle for: the intervention the model believes in most.
 
+use mcbo_gp::Inference;
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
@@ -122,7 +123,7 @@ impl Mcbo {
     ) -> Result<Vec<Recommendation>, SuggestError> {
         let memory = Memory::default();
         let context = &Context { pending: &[], failed: &[], memory: &memory, ..*context };
-        let (network, _) = context.fit(&self.model, rng)?;
+        let (network, _) = context.fit(&under_limits(context.problem, &self.model), rng)?;
         let seed: u64 = rng.random();
         let advise = |given: &Given| {
             let mut network = network.clone();
@@ -132,6 +133,19 @@ impl Mcbo {
         };
         Ok(contexts.iter().map(advise).collect())
     }
+}
+
+/// Samples of hyper-parameters behind a recommendation that must keep limits in nearly all plausible systems: four do not have that
+/// tail.
+const SAMPLES_UNDER_LIMITS: usize = 16;
+
+/// The settings of the model behind a recommendation.
+fn under_limits(problem: &Problem, model: &ModelSettings) -> ModelSettings {
+    let mut model = model.clone();
+    if let (true, Inference::Samples(sampling)) = (problem.has_limits(), &mut model.inference) {
+        sampling.count = sampling.count.max(SAMPLES_UNDER_LIMITS);
+    }
+    model
 }
 
 /// See [`Mcbo::recommend`].
@@ -145,7 +159,7 @@ pub(super) fn recommend(
 ) -> Result<Recommendation, SuggestError> {
     let memory = Memory::default();
     let context = &Context { pending: &[], failed: &[], memory: &memory, ..*context };
-    let (network, _) = context.fit(model, rng)?;
+    let (network, _) = context.fit(&under_limits(context.problem, model), rng)?;
     let seed: u64 = rng.random();
     Ok(advise(context, network, optimism, search, criterion, seed))
 }

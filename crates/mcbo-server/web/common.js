@@ -78,10 +78,13 @@ export function number(value, digits = 5) {
 }
 
 /** Numbers with as many digits as the distance between two of them deserves. */
-export function beside(low, high) {
-  const decimals = high > low ? Math.min(9, Math.max(0, 2 - Math.floor(Math.log10(high - low)))) : null;
+export function beside(low, high, digits = 2) {
+  const decimals = high > low ? Math.min(9, Math.max(0, digits - Math.floor(Math.log10(high - low)))) : null;
   return (value) => (decimals === null ? number(value, 4) : Math.abs(value) >= 1e7 ? number(value) : value.toFixed(decimals).replace(/^-(?=0\.?0*$)/, "").replace(/^-/, "−"));
 }
+
+/** Words of the server's, in which a number and its per cent stay on one line. */
+export const glued = (text) => text.replace(/(\d) %/g, "$1\u00a0%");
 
 export const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 

@@ -1,5 +1,5 @@
 // What was learned: what matters, how far to trust it, what speaks against the graph, all trials at once.
-import { api, el, failed, figure, fill, number, percent, picture, sentence, table, waiting } from "./common.js";
+import { api, el, failed, figure, fill, glued, number, percent, picture, sentence, table, waiting } from "./common.js";
 
 let study, places, anyway = false;
 
@@ -79,7 +79,7 @@ async function trust() {
       await picture(address).then((svg) => pictures.append(figure(svg, address))).catch(() => {});
     }
   });
-  return [el("p", {}, found.words),
+  return [el("p", {}, glued(found.words)),
     found.nodes.length ? table("How well every node foretells", ["Node", "Trials", "Within 90 % bounds", ""], found.nodes.map((one) => [one.name, String(one.trials), percent(one.share), sentence(one.verdict)]), { numeric: [1, 2] }) : null,
     found.nodes.length ? details : null];
 }

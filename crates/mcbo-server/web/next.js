@@ -1,5 +1,5 @@
 // What to do now: experiments under way, the next one, what to settle for, the graph, the history.
-import { Failure, api, byId, el, failed, figure, fill, number, picture, sentence, toast, waiting, when } from "./common.js";
+import { Failure, api, byId, el, failed, figure, fill, glued, number, picture, sentence, toast, waiting, when } from "./common.js";
 import { component, field, leverValue, levers, shown, slots, withUnit } from "./forms.js";
 import * as graph from "./graph.js";
 
@@ -296,7 +296,7 @@ async function showSettle() {
     const odd = suspicions.map((one) => here(one.message));
     const warnings = words.warnings.map(here).filter((text) => !odd.includes(text));
     fill(settle, doing(recommendation),
-      words.expected ? el("p", {}, words.expected) : null,
+      words.expected ? el("p", {}, glued(words.expected)) : null,
       limits.map(([name, kept]) => el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `The limit on ${name} is kept with a probability of ${number(kept.probability, 3)}; wanted is ${number(kept.wanted, 3)}.`)),
       words.best ? el("p", {}, words.best) : null,
       el("p", { class: "verdict" }, words.verdict),

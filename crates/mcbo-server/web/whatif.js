@@ -179,18 +179,25 @@ function show(answer) {
       node.append(text);
     }
     text.textContent = Array.isArray(expected) ? brief(expected) : expected ? inside(expected) : "";
+    // Long numbers stay inside the box.
+    const room = Number(node.querySelector("rect").getAttribute("width")) - 16;
+    text.removeAttribute("textLength");
+    if (text.getComputedTextLength() > room) {
+      text.setAttribute("textLength", String(room));
+      text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+    }
   }
 }
 
 /** What is expected of a node, as its box has room for it. */
 function inside({ mean, lower, upper }) {
-  const say = beside(lower, upper);
+  const say = beside(lower, upper, 1);
   return `${say(mean)}  (${say(lower)} to ${say(upper)})`;
 }
 
 /** The first components of a vector. */
 function brief(expected) {
-  const first = expected.slice(0, 3).map(({ mean, lower, upper }) => beside(lower, upper)(mean));
+  const first = expected.slice(0, 3).map(({ mean, lower, upper }) => beside(lower, upper, 1)(mean));
   return first.join(", ") + (expected.length > first.length ? ", …" : "");
 }
 

@@ -52,6 +52,10 @@ export function editor(text, checked = () => {}, { readonly = false } = {}) {
   return { root, area, set, get text() { return area.value; } };
 }
 
+/** A message of the command line as a page says it, which has fields for its options and a table in the place of commands. */
+export const inPage = (text, problem) => sentence(text.replace("; hint: ", ". Hint: ").replace(/give what is known, as in `--given [^`]*`/, "fill in what is known")
+  .replace("`mcbo correct` puts it right, `mcbo void` takes it out", "in the table of trials it can be put right or taken out"), problem);
+
 /** The names of a node's values, one by one. */
 export const slots = (node) => (node.dim === 1 ? [node.name] : Array.from({ length: node.dim }, (_, place) => `${node.name}[${place}]`));
 

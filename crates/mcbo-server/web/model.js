@@ -1,5 +1,6 @@
 // What was learned: what matters, how far to trust it, what speaks against the graph, all trials at once.
 import { api, el, failed, figure, fill, glued, number, percent, picture, sentence, table, waiting } from "./common.js";
+import { inPage } from "./forms.js";
 
 let study, places, anyway = false;
 
@@ -87,7 +88,7 @@ async function trust() {
 async function doubts() {
   const found = await api(`${study.path}/doubts${query()}`);
   if (found.doubts.length === 0) return el("p", {}, "Nothing: what was measured does not contradict the arrows, the formulas and the noise, as far as so many trials can tell.");
-  return found.doubts.map((one) => el("p", { class: "note" }, sentence(one.message, study.problem)));
+  return found.doubts.map((one) => el("p", { class: "note" }, inPage(one.message, study.problem)));
 }
 
 async function parallel() {

@@ -1,6 +1,6 @@
 // What to do now: experiments under way, the next one, what to settle for, the graph, the history.
-import { Failure, api, byId, el, failed, figure, fill, glued, number, picture, sentence, toast, waiting, when } from "./common.js";
-import { component, field, leverValue, levers, shown, slots, withUnit } from "./forms.js";
+import { Failure, api, byId, el, failed, figure, fill, glued, number, picture, toast, waiting, when } from "./common.js";
+import { component, field, inPage, leverValue, levers, shown, slots, withUnit } from "./forms.js";
 import * as graph from "./graph.js";
 
 let study, refresh, cards, asking, settle, known, history, partial;
@@ -34,9 +34,7 @@ export async function update() {
   await Promise.all([showSettle(), graph.update(study), showHistory()]);
 }
 
-/** A message of the command line as a page says it, which has fields for its options and a table in the place of commands. */
-const here = (text) => sentence(text.replace("; hint: ", ". Hint: ").replace(/give what is known, as in `--given [^`]*`/, "fill in what is known")
-  .replace("`mcbo correct` puts it right, `mcbo void` takes it out", "in the table of trials it can be put right or taken out"), study.problem);
+const here = (text) => inPage(text, study.problem);
 
 // Contexts that are typed once are used for what is asked and for what is recommended.
 const contexts = () => study.problem.nodes.filter((node) => node.context);

@@ -1,6 +1,6 @@
 // What if: everything that can be chosen on sliders; what to expect follows while they move.
-import { api, beside, el, failed, figure, fill, number, picture, sentence, toast, waiting } from "./common.js";
-import { component, levers, leverValue, shown, slots, withUnit } from "./forms.js";
+import { api, beside, el, failed, figure, fill, number, picture, toast, waiting } from "./common.js";
+import { component, inPage, levers, leverValue, shown, slots, withUnit } from "./forms.js";
 
 let study, refresh, controls, results, drawing, place, graphSvg, ranges, levels;
 
@@ -164,7 +164,7 @@ function show(answer) {
     Object.entries(answer.limits ?? {}).map(([name, kept]) => el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `The limit on ${name} is kept with a probability of ${number(kept.probability, 3)}; wanted is ${number(kept.wanted, 3)}.`)),
     answer.cost !== undefined ? el("p", { class: "soft" }, `It costs ${number(answer.cost)}.`) : null,
     el("p", { class: "soft" }, "Strong: where the average lies with a probability of 90 %. Faint: where a single outcome lies."),
-    answer.warnings.map((text) => el("p", { class: "note" }, sentence(text.replace("; hint: ", ". Hint: "), study.problem))));
+    answer.warnings.map((text) => el("p", { class: "note" }, inPage(text, study.problem))));
   for (const node of graphSvg.querySelectorAll(".g-node")) {
     const expected = answer.predicted[node.dataset.name];
     let text = node.querySelector(".g-value");

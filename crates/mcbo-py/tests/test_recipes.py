@@ -73,7 +73,8 @@ def test_recipes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setitem(sys.modules, name.lower(), stand_ins[name]())
     program = tmp_path / "recipe.py"
     program.write_text(blocks()[name])
-    found = runpy.run_path(str(program))
+    # As the program that it is: what runs elsewhere is sent there by value.
+    found = runpy.run_path(str(program), run_name="__main__")
     study = found["shared" if name == "Slurm" else "study"]
     assert isinstance(study, mcbo.Study)
     assert study.status.pending == 0

@@ -316,6 +316,40 @@ fn every_kind_of_problem_runs() {
     }
 }
 
+/// What a log writes of a memory is what is new in it, and the rest comes back.
+#[test]
+fn what_is_remembered_is_written_once() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let options =
+        Options { shape: Shape::Chain, nodes: 3, noisy: true, vectors: true, hard: false, formulas: false };
+    let problem = common::problem(&options, &mut rng);
+    let mut study = Study::new(problem.clone(), 1);
+    let mut sizes = Vec::new();
+    for round in 0..default_initial(&problem) + 12 {
+        let before = study.memory().clone();
+        let trial = study.ask().expect("a suggestion");
+        let (number, intervention) = (trial.number, trial.suggestion.intervention.clone());
+        let whole = study.memory();
+        let new = whole.since(&before);
+        assert_eq!(&new.clone().completed(&before), whole, "round {round}");
+        let text = serde_json::to_string(&new).expect("text");
+        let read: mcbo_core::Memory = serde_json::from_str(&text).expect("a memory");
+        assert_eq!(&read.completed(&before), whole, "round {round}");
+        sizes.push((text.len(), serde_json::to_string(whole).expect("text").len()));
+        // Nothing is new where nothing was computed.
+        assert!(serde_json::to_string(&whole.since(whole)).expect("text").len() < 400);
+        // Two of three wait.
+        if round % 3 == 0 {
+            let values = common::answer(&problem, &intervention, &mut rng).into_iter().map(Some).collect();
+            study.tell(number, values).expect("a good observation");
+        }
+    }
+    assert!(sizes.iter().any(|(new, whole)| 2 * new < *whole), "{sizes:?}");
+    // A memory that is not there is no memory.
+    let memory = study.memory();
+    assert!(memory.since(memory).completed(&mcbo_core::Memory::default()).last.is_some());
+}
+
 /// Told one at a time, in another order, with trials that failed in between and one that came in pieces, or added as rows.
 #[test]
 fn the_recommendation_depends_on_the_trials_alone() {

@@ -44,7 +44,7 @@ impl Fold {
             Event::Created(_) => return Err("a study is created once".into()),
             Event::Asked(event) => {
                 let Asked { trial, worker, lease_until, took_seconds, program, proposal, .. } = *event;
-                let number = ledger.study.resume(proposal).map_err(text)?.number;
+                let number = ledger.resume_written(proposal).map_err(text)?;
                 if number != trial {
                     return Err(format!("trial {trial} comes where trial {number} should"));
                 }

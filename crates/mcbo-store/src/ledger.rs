@@ -123,11 +123,17 @@ impl Ledger {
         }
     }
 
-    /// The trial that was put under way last, as it is written: with what it left to remember.
+    /// The trial that was put under way last, with what it left to remember.
     pub fn last_proposal(&self) -> Proposal {
         let suggestion = self.study.trials().last().map(|trial| trial.suggestion.clone());
         let nothing = || Suggestion::new("", self.study.problem().neutral_intervention());
         Proposal { suggestion: suggestion.unwrap_or_else(nothing), memory: self.study.memory().clone() }
+    }
+
+    /// Puts a trial under way as it is written: with what was new to remember; its number.
+    pub fn resume_written(&mut self, written: Proposal) -> Result<usize, StudyError> {
+        let memory = written.memory.completed(self.study.memory());
+        Ok(self.study.resume(Proposal { memory, ..written })?.number)
     }
 
     /// Notes a trial that was put under way.

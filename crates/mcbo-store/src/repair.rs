@@ -274,7 +274,10 @@ impl Replay {
                     took_seconds: 0.0,
                     program: program(),
                     from: None,
-                    proposal: Proposal { suggestion, memory: fold.ledger.study.memory().clone() },
+                    proposal: {
+                        let remembered = fold.ledger.study.memory();
+                        Proposal { suggestion, memory: remembered.since(remembered) }
+                    },
                 };
                 let reason = "what it was is lost".to_owned();
                 let out = Voided { trials: vec![trial], reason, by: Some("repair".into()) };

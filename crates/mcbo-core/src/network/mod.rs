@@ -10,6 +10,7 @@ mod forecast;
 mod form;
 mod functions;
 mod keeping;
+mod memory;
 mod mixture;
 mod outlook;
 mod pending;
@@ -20,7 +21,7 @@ mod rollout;
 mod summary;
 mod suspicion;
 
-use mcbo_gp::{Earlier, GpError, GpSet, Inference, Mean, Member, Priors, Sampling, Weighing};
+use mcbo_gp::{GpError, GpSet, Inference, Mean, Priors, Sampling};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -39,6 +40,8 @@ pub(crate) use forecast::{LOWER_QUANTILE, quantile};
 pub(crate) use functions::FunctionDraws;
 pub use keeping::Keeping;
 pub(crate) use keeping::{Counting, luckiest};
+pub(crate) use memory::GroupMemory;
+pub use memory::ModelMemory;
 pub use outlook::Outlook;
 pub(crate) use outlook::{FEW, Outlooks};
 pub use plan::Plan;
@@ -121,67 +124,6 @@ impl Default for ModelSettings {
             noise_floor: 1e-6,
             learn_misfit: true,
         }
-    }
-}
-
-/// What a model remembers from one round to the next: the hyper-parameters of every node's sets.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct ModelMemory {
-    nodes: Vec<Vec<Vec<Member>>>,
-    /// How the forms of every set were last weighed, and in which units.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    forms: Vec<Vec<Option<Weighed>>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Weighed {
-    weighing: Weighing,
-    /// The scales of the inputs and of the outputs.
-    scales: Vec<f64>,
-}
-
-/// What is remembered of one set.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct GroupMemory<'a> {
-    members: &'a [Member],
-    weighed: Option<&'a Weighed>,
-}
-
-impl<'a> GroupMemory<'a> {
-    /// What a set whose inputs and outputs have these scales now may begin from. Hyper-parameters are in scaled units: where a
-    /// scale has changed much, forms are weighed anew.
-    fn under(self, scales: &[f64]) -> Earlier<'a> {
-        let close = |(now, then): (&f64, &f64)| (now / then).ln().abs() < 0.2;
-        let same = |weighed: &&Weighed| {
-            weighed.scales.len() == scales.len() && scales.iter().zip(&weighed.scales).all(close)
-        };
-        Earlier { members: self.members, weighing: self.weighed.filter(same).map(|w| &w.weighing) }
-    }
-}
-
-impl ModelMemory {
-    /// What is remembered of the sets at a place.
-    fn groups(&self, place: usize) -> Vec<GroupMemory<'_>> {
-        let weighed = |g: usize| self.forms.get(place)?.get(g)?.as_ref();
-        let members = self.nodes.get(place).map_or(&[][..], Vec::as_slice);
-        members.iter().enumerate().map(|(g, members)| GroupMemory { members, weighed: weighed(g) }).collect()
-    }
-
-    /// What to remember of the sets at every place.
-    fn of<'a>(places: impl Iterator<Item = &'a [Group]>) -> Self {
-        let mut memory = Self::default();
-        for groups in places {
-            memory.nodes.push(groups.iter().map(|group| group.set.memory()).collect());
-            let weighed = |group: &Group| {
-                let weighing = group.set.weighing()?.clone();
-                Some(Weighed { weighing, scales: group.scales.clone() })
-            };
-            memory.forms.push(groups.iter().map(weighed).collect());
-        }
-        if memory.forms.iter().flatten().all(Option::is_none) {
-            memory.forms.clear();
-        }
-        memory
     }
 }
 

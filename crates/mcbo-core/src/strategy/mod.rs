@@ -46,6 +46,20 @@ pub struct Memory {
     pub excursions: Excursions,
 }
 
+impl Memory {
+    /// What is new in it since `before`: what a log writes down beside each suggestion. [`Self::completed`] puts the rest back.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self { model: self.model.since(&before.model), ..self.clone() }
+    }
+
+    /// The whole of what [`Self::since`] left the new of.
+    #[must_use]
+    pub fn completed(self, before: &Self) -> Self {
+        Self { model: self.model.completed(&before.model), ..self }
+    }
+}
+
 /// Everything a strategy may look at.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcbo_core::{DataError, Fixed, Given, Intervention, StudyError, Trial, TrialState, check_size};
+use mcbo_core::{
+    DataError, Fixed, Given, Intervention, Memory, Proposal, StudyError, Trial, TrialState, check_size,
+};
 use serde_json::Value;
 
 use super::rows::{Duplicates, Piece, new_rows};
@@ -81,6 +83,7 @@ impl<'a> Change<'a> {
         let (seq, late) = (computed.seq, computed.seq != self.ledger.seq);
         let mut numbers = Vec::new();
         for (known, (proposal, took)) in computed.proposals.into_iter().enumerate() {
+            let remembered = self.ledger.study.memory().clone();
             let number = match self.ledger.study.resume(proposal) {
                 Ok(trial) => trial.number,
                 Err(error) => {
@@ -89,11 +92,13 @@ impl<'a> Change<'a> {
                 }
             };
             numbers.push(number);
-            self.hand_out(number, worker, self.lease_until, took, late.then_some(From { seq, known }));
+            let from = late.then_some(From { seq, known });
+            self.hand_out(number, worker, self.lease_until, took, from, &remembered);
         }
         Ok(numbers)
     }
 
+    /// Writes down a trial that was put under way, and what of it is not what was `remembered` before.
     fn hand_out(
         &mut self,
         trial: usize,
@@ -101,8 +106,10 @@ impl<'a> Change<'a> {
         lease_until: i64,
         took_seconds: f64,
         from: Option<From>,
+        remembered: &Memory,
     ) {
-        let proposal = self.ledger.last_proposal();
+        let Proposal { suggestion, memory } = self.ledger.last_proposal();
+        let proposal = Proposal { suggestion, memory: memory.since(remembered) };
         self.ledger.hand_out(worker.to_owned(), lease_until, took_seconds, program(), self.at);
         let worker = worker.to_owned();
         let event = Asked { trial, worker, lease_until, took_seconds, program: program(), from, proposal };
@@ -116,8 +123,9 @@ impl<'a> Change<'a> {
         intervention: Intervention,
     ) -> Result<StoredTrial, StoreError> {
         let lease_until = worker.map_or(self.at, |_| self.lease_until);
+        let remembered = self.ledger.study.memory().clone();
         let number = self.ledger.study.enqueue(intervention)?.number;
-        self.hand_out(number, worker.unwrap_or(QUEUE), lease_until, 0.0, None);
+        self.hand_out(number, worker.unwrap_or(QUEUE), lease_until, 0.0, None, &remembered);
         Ok(self.ledger.trial(number))
     }
 

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use mcbo_core::{Origin, StudyError};
+use mcbo_core::{Origin, Proposal, StudyError};
 
 use super::StoredStudy;
 use crate::StoreError;
 use crate::event::{Event, program};
-use crate::view::{Entry, Outcome, Recomputed};
+use crate::fold::Fold;
+use crate::view::{Outcome, Recomputed};
 
 impl StoredStudy {
     /// Computes the suggestion of a trial once more, from the log as it was then.
@@ -27,39 +28,47 @@ impl StoredStudy {
         let entries = self.events()?;
         let place = entries.iter().position(|entry| entry.seq == record.seq);
         let Some(place) = place else { return Err(self.bad_event(record.seq, "it is gone".into())) };
-        let asked = |entry: &Entry| match Event::read(&entry.kind, &entry.payload) {
-            Ok(Event::Asked(event)) => Ok(event),
-            _ => Err(self.bad_event(entry.seq, "it is no proposal".into())),
+        let (seq, kind) = (record.seq, entries[place].kind.clone());
+        let event = match Event::read(&entries[place].kind, &entries[place].payload) {
+            Ok(Event::Asked(event)) => event,
+            _ => return Err(self.bad_event(seq, "it is no proposal".into())),
         };
-        let entry = entries[place].clone();
-        let event = asked(&entry)?;
-        // What it knew: the log up to some place, and perhaps proposals that were computed with it.
-        let (last, known) = event.from.map_or((entry.seq - 1, 0), |from| (from.seq, from.known));
-        let with = entries[..place].iter().rev().take(known).map(asked).collect::<Result<Vec<_>, _>>()?;
-        let mut fold = None;
-        for entry in entries.into_iter().take_while(|entry| entry.seq <= last) {
-            self.apply(&mut fold, entry)?;
-        }
-        let Some(mut fold) = fold else {
-            return Err(self.bad_event(record.seq, "nothing comes before it".into()));
-        };
-        for event in with.into_iter().rev() {
-            fold.ledger.study.resume(event.proposal)?;
-        }
         if event.proposal.suggestion.origin() == Origin::Enqueued {
             return Err(StoreError::NotProposed { number: trial });
         }
-        let asked = &event.proposal.suggestion;
-        fold.ledger.study.ask_fixing(&asked.given, &asked.fixed)?;
-        let again = fold.ledger.last_proposal();
-        let text = |proposal| {
-            serde_json::to_string(proposal).map_err(|error| self.bad_event(entry.seq, error.to_string()))
+        // What it knew: the log up to some place, and perhaps the proposals before its own that were computed with it.
+        let (last, known) = event.from.map_or((seq - 1, 0), |from| (from.seq, from.known));
+        let (mut fold, mut study, mut proposals) = (None, None, Vec::new());
+        for entry in entries.into_iter().take(place + 1) {
+            let (at, asked) = (entry.seq, entry.kind == kind);
+            self.apply(&mut fold, entry)?;
+            let Some(Fold { ledger, .. }) = &fold else { continue };
+            if at == last {
+                study = Some(ledger.study.clone());
+            }
+            if asked {
+                proposals.push(ledger.last_proposal());
+            }
+        }
+        let (Some(mut study), Some(stored)) = (study, proposals.pop()) else {
+            return Err(self.bad_event(seq, "nothing comes before it".into()));
         };
-        let outcome = match text(&event.proposal)? == text(&again)? {
+        for proposal in proposals.split_off(proposals.len().saturating_sub(known)) {
+            study.resume(proposal)?;
+        }
+        study.ask_fixing(&stored.suggestion.given, &stored.suggestion.fixed)?;
+        let Some(suggestion) = study.trials().last().map(|trial| trial.suggestion.clone()) else {
+            return Err(self.bad_event(seq, "nothing comes of it".into()));
+        };
+        let again = Proposal { suggestion, memory: study.memory().clone() };
+        let text = |proposal| {
+            serde_json::to_string(proposal).map_err(|error| self.bad_event(seq, error.to_string()))
+        };
+        let outcome = match text(&stored)? == text(&again)? {
             true => Outcome::Same,
             false if event.program == program() => Outcome::Different,
             false => Outcome::OtherProgram { then: event.program.clone(), now: program() },
         };
-        Ok(Recomputed { outcome, stored: event.proposal, again })
+        Ok(Recomputed { outcome, stored, again })
     }
 }

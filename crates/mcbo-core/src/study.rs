@@ -203,6 +203,29 @@ impl Study {
     /// # Errors
     /// As [`Self::ask_fixing`].
     pub fn propose(&self, given: &Given, fixed: &Fixed) -> Result<Proposal, StudyError> {
+        let mut proposed = None;
+        self.propose_beside(given, fixed, &mut |proposal| {
+            proposed = proposal;
+            None
+        })?;
+        // A strategy of somebody's own may have given nothing.
+        let nothing = || SuggestError::Own { name: self.strategy.name().into(), reason: "nothing".into() };
+        Ok(proposed.ok_or_else(nothing)?)
+    }
+
+    /// The same where others may put trials under way meanwhile: `put` takes the proposal, and gives back the suggestions of all trials that
+    /// were put under way since, if there are any. Then it is found again beside them, which takes a small part of the time, until `put` gives
+    /// back nothing. It may be asked with nothing before there is a proposal. That depends on the study and on what it is found beside, not
+    /// on how often that was. Trials of the initial design are not found again.
+    ///
+    /// # Errors
+    /// As [`Self::ask_fixing`].
+    pub fn propose_beside(
+        &self,
+        given: &Given,
+        fixed: &Fixed,
+        put: &mut dyn FnMut(Option<Proposal>) -> Option<Vec<Suggestion>>,
+    ) -> Result<(), StudyError> {
         let narrowed = if fixed.is_empty() { None } else { Some(fixed.narrow(&self.problem)?) };
         let problem = narrowed.as_ref().unwrap_or(&self.problem);
         let number = self.trials.len() + 1;
@@ -222,9 +245,10 @@ impl Study {
             pending: &pending,
             failed: &failed,
             memory: &self.memory,
+            near: &[],
         };
         // Trials that failed gave nothing: the design goes on until enough have been measured or are under way.
-        let mut proposal = if self.data.len() + silent < self.initial {
+        if self.data.len() + silent < self.initial {
             let mut index = number - 1;
             let mut intervention = design_point(problem, index, self.seed);
             for _ in 0..64 {
@@ -234,15 +258,39 @@ impl Study {
                 index += 1;
                 intervention = design_point(problem, index, self.seed);
             }
-            self.without_strategy(intervention, Origin::Design)
-        } else {
-            let mut proposal = self.strategy.suggest(&context, &mut self.generator(number as u64))?;
-            check_intervention(&self.problem, &proposal.suggestion.intervention).map_err(|error| {
-                SuggestError::Own { name: self.strategy.name().to_owned(), reason: error.to_string() }
-            })?;
-            proposal.suggestion.warnings.extend(not_given(&self.problem, given));
-            proposal
+            put(Some(self.checked(self.without_strategy(intervention, Origin::Design), given, fixed)?));
+            return Ok(());
+        }
+        let mut wrong = None;
+        let mut take = |mut proposal: Option<Proposal>| {
+            if let Some(found) = &mut proposal {
+                found.suggestion.warnings.extend(not_given(&self.problem, given));
+            }
+            let checked =
+                |found: Proposal| self.checked_own(&found).and_then(|()| self.checked(found, given, fixed));
+            match proposal.map(checked).transpose() {
+                Ok(proposal) => {
+                    put(proposal).map(|others| others.iter().map(|at| self.just_put(at)).collect())
+                }
+                Err(error) => {
+                    wrong = Some(error);
+                    None
+                }
+            }
         };
+        self.strategy.suggest_beside(&context, &mut self.generator(number as u64), &mut take)?;
+        wrong.map_or(Ok(()), Err)
+    }
+
+    /// Refuses what a strategy proposes and cannot be done.
+    fn checked_own(&self, proposal: &Proposal) -> Result<(), StudyError> {
+        check_intervention(&self.problem, &proposal.suggestion.intervention).map_err(|error| {
+            SuggestError::Own { name: self.strategy.name().to_owned(), reason: error.to_string() }.into()
+        })
+    }
+
+    /// A proposal with what it was made for, if it does what is fixed.
+    fn checked(&self, mut proposal: Proposal, given: &Given, fixed: &Fixed) -> Result<Proposal, StudyError> {
         let proposed = &proposal.suggestion.intervention;
         if !fixed.holds(&self.problem, proposed) || check_intervention(&self.problem, proposed).is_err() {
             let hint = "fix less, or put the whole intervention in the queue";
@@ -252,6 +300,14 @@ impl Study {
         proposal.suggestion.given.clone_from(given);
         proposal.suggestion.fixed.clone_from(fixed);
         Ok(proposal)
+    }
+
+    /// What is known of a trial that was just put under way.
+    fn just_put(&self, suggestion: &Suggestion) -> Observation {
+        let mut values = vec![None; self.problem.slots()];
+        // It was checked against the same problem.
+        let _ = suggestion.given.fill(&self.problem, &mut values);
+        Observation { intervention: suggestion.intervention.clone(), values }
     }
 
     /// Puts a trial of the caller's own choice under way.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use common::{Options, Shape};
 use mcbo_core::{
-    Criterion, DataError, Intervention, Mcbo, Noise, Observation, Problem, Proposal, Random, Strategy, Study,
-    StudyError, TrialState, Warning, default_initial,
+    Criterion, DataError, Fixed, Given, Intervention, Mcbo, Noise, Observation, Problem, Proposal, Random,
+    Strategy, Study, StudyError, Suggestion, TrialState, Warning, default_initial,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -313,6 +313,58 @@ fn every_kind_of_problem_runs() {
         }
         let best = study.recommend().expect("a recommendation");
         assert!(best.predicted.last().is_some_and(|forecast| forecast.node == problem.reward()));
+    }
+}
+
+/// What is found beside trials that others have put under way meanwhile is none of them, and the same however it was learned of them.
+#[test]
+fn beside_others_something_else_is_found() {
+    for strategy in [
+        Arc::new(Mcbo::default()) as Arc<dyn Strategy>,
+        Arc::new(Mcbo::default().with_aim(mcbo_core::Aim::Find)),
+        Arc::new(Mcbo::paper()),
+        Arc::new(Random),
+    ] {
+        let mut study = Study::with_strategy(soft(), strategy.clone(), 3);
+        run(&mut study, 12);
+        let alone = study.propose(Given::NONE, &Fixed::default()).expect("a proposal");
+        // Others put what this one has found, and then a second one.
+        let others: Vec<Suggestion> = [0.0, 0.3]
+            .map(|further| {
+                let mut other = alone.suggestion.clone();
+                let a = &mut other.intervention.actions[0];
+                *a = if *a + further > 2.0 { *a - further } else { *a + further };
+                other
+            })
+            .to_vec();
+        let beside = |told: &[usize]| {
+            let (mut told, mut found) = (told.iter(), Vec::new());
+            study
+                .propose_beside(Given::NONE, &Fixed::default(), &mut |proposal| {
+                    found.push(proposal?);
+                    told.next().map(|&count| others[..count].to_vec())
+                })
+                .expect("a proposal");
+            found
+        };
+        assert_eq!(beside(&[]), vec![alone.clone()]);
+        let (at_once, one_by_one) = (beside(&[2]), beside(&[1, 2]));
+        assert_eq!(at_once.last(), one_by_one.last(), "{}", strategy.name());
+        for (count, proposal) in [(1, &one_by_one[1]), (2, &one_by_one[2])] {
+            for other in &others[..count] {
+                let apart = distance(&proposal.suggestion.intervention, &other.intervention);
+                assert!(apart > 0.001, "{} {apart}", strategy.name());
+            }
+        }
+        // Nor does it depend on when it was learned: before there was a proposal.
+        let (mut first, mut early) = (true, None);
+        study
+            .propose_beside(Given::NONE, &Fixed::default(), &mut |proposal| {
+                early = proposal;
+                std::mem::take(&mut first).then(|| others.clone())
+            })
+            .expect("a proposal");
+        assert_eq!(early.as_ref(), at_once.last());
     }
 }
 

@@ -127,6 +127,9 @@ pub(crate) struct From {
     pub seq: i64,
     /// How many of the proposals directly before its own, which were computed with it.
     pub known: usize,
+    /// Whether it was found again beside all that were put under way between that event and its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beside: bool,
 }
 
 /// A pending trial was handed to another worker, or to the same one again.
@@ -273,8 +276,8 @@ impl Event {
 
     /// What was prepared without it and must be prepared again.
     pub fn moves(&self) -> Moves {
-        let rows = matches!(self, Self::ProblemChanged(_) | Self::Added(_));
-        Moves { suggestions: rows || matches!(self, Self::Asked(_) | Self::Restored(_)), rows }
+        let rows = matches!(self, Self::ProblemChanged(_) | Self::Added(_) | Self::Restored(_));
+        Moves { suggestions: rows || matches!(self, Self::Asked(_)), rows }
     }
 
     /// The trials that it changes.

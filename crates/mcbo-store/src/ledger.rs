@@ -98,7 +98,7 @@ pub(crate) struct Ledger {
     pub seq: i64,
     /// The last of them that suggestions must know of.
     pub moved: i64,
-    /// The last of them that brought rows from outside or another problem.
+    /// The last of them that brought rows from outside, or back, or another problem.
     pub rows_moved: i64,
     /// When the last of them was, in milliseconds since 1970 (UTC).
     pub changed: i64,
@@ -326,7 +326,7 @@ impl Ledger {
 
     /// Computes so many new suggestions, each as if those before it were under way. The ledger stays as it is.
     pub fn compute(&self, count: usize, given: &Given, fixed: &Fixed) -> Result<Computed, StudyError> {
-        let mut computed = Computed { seq: self.seq, proposals: Vec::new() };
+        let mut computed = Computed { seq: self.seq, beside: false, proposals: Vec::new() };
         let mut study = (count > 1).then(|| self.study.clone());
         for _ in 0..count {
             let start = Instant::now();
@@ -374,6 +374,8 @@ impl Ledger {
 pub(crate) struct Computed {
     /// The place in the log that they were computed from.
     pub seq: i64,
+    /// Whether they were found beside all that were put under way since.
+    pub beside: bool,
     /// Each with the seconds it took.
     pub proposals: Vec<(Proposal, f64)>,
 }

@@ -55,6 +55,7 @@ mod store;
 mod strategies;
 mod study;
 mod table;
+mod turn;
 mod view;
 
 pub use address::without_password;

@@ -5,25 +5,30 @@ mod recompute;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mcbo_core::{Fixed, Given, Problem, Study, Trial, TrialState};
+use mcbo_core::{Fixed, Given, Problem, Study, Suggestion, Trial, TrialState};
 
 use crate::database::{Transaction, Value};
 use crate::digest::StudyLine;
 use crate::event::{Event, Row};
 use crate::fold::Fold;
 use crate::history::{Happening, Teller};
-use crate::ledger::{Change, LEASE, Ledger, faults};
+use crate::ledger::{Change, Computed, LEASE, Ledger, faults};
 use crate::log::Unless;
 use crate::schema;
 use crate::store::Shared;
 use crate::table::Table;
+use crate::turn::Turn;
 use crate::view::{Entry, Status, StoredTrial};
 use crate::{RowError, StoreError};
 
 /// How often a suggestion is computed while others may write, before the study is locked for it.
 const ATTEMPTS: usize = 2;
+/// How often it is found again beside what others have put under way meanwhile.
+const BESIDE: usize = 16;
+/// Studies with more trials are too large for a copy that stays as it was.
+const COPIED: usize = 100_000;
 
 /// A study in a store. Every call sees what others have written in the meantime; every call that writes is one
 /// transaction, and done when it returns.
@@ -121,8 +126,8 @@ impl StoredStudy {
     /// already those count that do it.
     ///
     /// The suggestion is computed from the log as it is then, while others may write. If another one was put under way meanwhile, it is
-    /// computed again, so that it takes that into account, the third time with the study locked; the log says from which of its
-    /// places it was computed.
+    /// found again beside that, which takes a small part of the time; several at once, and those that rows came in between of, are
+    /// computed again, the third time with the study locked. The log says from which of its places it was computed.
     ///
     /// # Errors
     /// As [`Self::ask_given`], and if what is fixed cannot be done.
@@ -140,6 +145,12 @@ impl StoredStudy {
             if wanted == 0 {
                 break;
             }
+            if wanted == 1 && ledger.records.len() <= COPIED {
+                match self.ask_beside(worker, count, given, fixed)? {
+                    Some(trials) => return Ok(trials),
+                    None => continue,
+                }
+            }
             let mut computed = Some(ledger.compute(wanted, given, fixed)?);
             let seq = ledger.seq;
             let put = |change: &mut Change<'_>| match change.ledger.moved > seq {
@@ -151,6 +162,61 @@ impl StoredStudy {
             }
         }
         self.change(|change| change.ask(worker, count, given, fixed, None))
+    }
+
+    /// Computes one suggestion and puts it under way, beside whatever others put under way meanwhile. Nothing where rows or another
+    /// problem came in between.
+    fn ask_beside(
+        &mut self,
+        worker: &str,
+        count: usize,
+        given: &Given,
+        fixed: &Fixed,
+    ) -> Result<Option<Vec<StoredTrial>>, StoreError> {
+        let shared = self.shared.clone();
+        let Ledger { study, records, seq, .. } = self.ledger()?;
+        let (study, known, seq) = (study.clone(), records.len(), *seq);
+        let (start, mut tries, mut beside) = (Instant::now(), 0, 0);
+        let (mut outcome, mut turn) = (Ok(None), None);
+        study.propose_beside(given, fixed, &mut |proposal| {
+            let took = start.elapsed();
+            let Some(proposal) = proposal else {
+                // Those who have come as far wait for one another, so that each sees what the one before it has put under way.
+                turn = Turn::take(&shared.database, self.id, took);
+                let ledger = self.ledger().ok().filter(|ledger| ledger.rows_moved <= seq)?;
+                let since = ledger.study.trials().get(known..).filter(|since| !since.is_empty())?;
+                (tries, beside) = (tries + 1, since.len());
+                return Some(since.iter().map(|trial| trial.suggestion.clone()).collect());
+            };
+            let put = self.change(|change| {
+                let since = change.ledger.study.trials().get(known..).unwrap_or_default();
+                if change.ledger.rows_moved > seq {
+                    return Ok(None);
+                }
+                if since.len() > beside {
+                    return Ok(Some(Err(since.iter().map(|trial| trial.suggestion.clone()).collect())));
+                }
+                let proposals = vec![(proposal.clone(), took.as_secs_f64())];
+                let computed = Computed { seq, beside: beside > 0, proposals };
+                change.ask(worker, count, given, fixed, Some(computed)).map(|trials| Some(Ok(trials)))
+            });
+            let others: Vec<Suggestion> = match put {
+                Ok(Some(Err(others))) => others,
+                Ok(Some(Ok(trials))) => {
+                    outcome = Ok(Some(trials));
+                    return None;
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    outcome = Err(error);
+                    return None;
+                }
+            };
+            (tries, beside) = (tries + 1, others.len());
+            (tries <= BESIDE).then_some(others)
+        })?;
+        drop(turn);
+        outcome
     }
 
     /// Every row that [`Self::add`] would refuse, with its place.

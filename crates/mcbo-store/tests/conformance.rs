@@ -47,6 +47,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("enqueued", workers::enqueued),
     ("batches", workers::batches),
     ("threads", workers::threads),
+    ("at_once", workers::at_once),
     ("identical_and_conflicting_tells", mistakes::identical_and_conflicting_tells),
     ("bad_tells", mistakes::bad_tells),
     ("bad_rows", mistakes::bad_rows),

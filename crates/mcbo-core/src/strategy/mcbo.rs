@@ -1,19 +1,22 @@
 //! Model-based causal Bayesian optimisation: Algorithms 1 and 2 of the paper.
 
-use rand::{Rng, RngExt};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::acquisition::{Acquisition, Best, NetworkImprovement, OptimisticReward, SharedOptimism};
+use crate::decision::DecisionSpace;
 use crate::network::{Counting, Drawn, Draws, ModelSettings, Network, NoiseSamples, Plan, Workspace};
 use crate::optimism::Optimism;
-use crate::search::{Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
-use crate::{Action, Aim, Choice, Intervention, Problem};
+use crate::quasi::normal_sobol;
+use crate::search::{Ascent, AscentBudget, Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
+use crate::{Action, Aim, Choice, Given, Intervention, Problem};
 
 use super::costs::{enough_for_cost, is_worth_it, per_cost};
 use super::excursion::Excursions;
 use super::limits::{self, Guard, about, keeping_ones, within};
 use super::{
-    Context, Criterion, Pick, Proposal, Strategy, SuggestError, Suggestion, Warning, best_observed,
-    first_free, first_of_each_choice, warm_starts,
+    Context, Criterion, Memory, Pick, Proposal, Put, Strategy, SuggestError, Suggestion, Warning,
+    best_observed, first_free, first_of_each_choice, warm_starts,
 };
 
 /// How far a suggestion may trust its luck.
@@ -264,27 +267,146 @@ impl Strategy for Mcbo {
     }
 
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
-        let problem = context.problem;
         let (network, mut memory) = context.fit(&self.model, rng)?;
-        let seed: u64 = rng.random();
-        let mut luck = self.luck(problem, &network);
-        let mut found = match luck {
-            Some(luck) => self.search(context, &network, luck, seed, &|_| {}),
-            None => self.improve(context, &network, &mut memory.excursions, seed),
+        let seed = rng.random();
+        let found = self.find(context, &network, &mut memory, seed);
+        Ok(self.conclude(context, &network, memory, found, seed, rng))
+    }
+
+    /// The model is fitted once, and what is found beside others is sought near what was found without them.
+    fn suggest_beside(
+        &self,
+        context: &Context<'_>,
+        rng: &mut dyn Rng,
+        put: &mut Put<'_>,
+    ) -> Result<(), SuggestError> {
+        let (mut network, memory) = context.fit(&self.model, rng)?;
+        let seed = rng.random();
+        let mut alone = memory.clone();
+        let found = self.find(context, &network, &mut alone, seed);
+        let mut near: Vec<Intervention> = Vec::new();
+        for Candidate { intervention, .. } in &found {
+            if near.len() < NEARBY && !near.iter().any(|other| other.is_close(context.problem, intervention))
+            {
+                near.push(intervention.clone());
+            }
+        }
+        let mut others = put(None);
+        if others.is_none() {
+            others = put(Some(self.conclude(context, &network, alone, found, seed, rng)));
+        }
+        let (nearby, mut known) = (self.nearby(), 0);
+        while let Some(beside) = others {
+            // What is known of this trial is not what was known of those.
+            network.given(Given::NONE);
+            for other in beside.iter().skip(known) {
+                network.condition_on_pending(context.problem, other)?;
+            }
+            network.given(context.given);
+            known = beside.len();
+            let pending = [context.pending, &beside].concat();
+            let context = Context { near: &near, ..context.with_pending(&pending) };
+            let mut memory = memory.clone();
+            let found = nearby.find(&context, &network, &mut memory, seed);
+            let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+            others = put(Some(nearby.conclude(&context, &network, memory, found, seed, rng)));
+        }
+        Ok(())
+    }
+
+    /// See [`Mcbo::recommend`].
+    fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
+        Ok(self.recommend(context, Criterion::default(), rng)?.intervention)
+    }
+}
+
+/// What is found beside others is sought from so many of the best places.
+const NEARBY: usize = 4;
+
+/// Close to the best place, where all that were found are taken: what earns most earns most again.
+fn beside_taken(context: &Context<'_>, found: &[Candidate], seed: u64) -> Option<Candidate> {
+    /// The first is so far off, as a share of the ranges, and each one further than the one before.
+    const CLOSEST: f64 = 0.003;
+    const FURTHER: f64 = 1.3;
+    const TRIED: i32 = 16;
+    if found.iter().any(|found| !context.is_taken(&found.intervention)) {
+        return None;
+    }
+    let best = found.first()?;
+    let space = DecisionSpace::new(context.problem, &best.choice);
+    let decisions = space.variables().len();
+    (0..TRIED).find_map(|i| {
+        let mut point = best.point.clone();
+        for (k, at) in point.iter_mut().take(decisions).enumerate() {
+            let offset = CLOSEST * FURTHER.powi(i) * normal_sobol(i as usize, k, seed);
+            *at = (*at + offset).clamp(0.0, 1.0);
+        }
+        let mut decided = point[..decisions].to_vec();
+        let allowed = space.allow(&mut decided);
+        point[..decisions].copy_from_slice(&decided);
+        let intervention = space.intervention(context.problem, &point);
+        let free = allowed && !context.is_taken(&intervention);
+        free.then(|| Candidate { intervention, point, ..best.clone() })
+    })
+}
+
+impl Mcbo {
+    /// The same with a search that looks no further than where it begins.
+    fn nearby(&self) -> Self {
+        let ascent = match self.search.ascent {
+            Ascent::QuasiNewton(_) => {
+                Ascent::QuasiNewton(AscentBudget { first: 4, finalists: 1, second: 10 })
+            }
+            stochastic => stochastic,
         };
+        let search = SearchSettings { screened: 2, starts: 1, ranking_samples: 32, ascent, ..self.search };
+        Self { search, ..self.clone() }
+    }
+
+    /// The best places by a fitted network.
+    fn find(
+        &self,
+        context: &Context<'_>,
+        network: &Network,
+        memory: &mut Memory,
+        seed: u64,
+    ) -> Vec<Candidate> {
+        match self.luck(context.problem, network) {
+            Some(luck) => self.search(context, network, luck, seed, &|_| {}),
+            None => self.improve(context, network, &mut memory.excursions, seed),
+        }
+    }
+
+    /// What is proposed of the places that were found, and what is to be said of it.
+    fn conclude(
+        &self,
+        context: &Context<'_>,
+        network: &Network,
+        mut memory: Memory,
+        mut found: Vec<Candidate>,
+        seed: u64,
+        rng: &mut dyn Rng,
+    ) -> Proposal {
+        let problem = context.problem;
+        let mut luck = self.luck(problem, network);
         let mut excursion = luck.is_none() && memory.excursions.under_way();
+        // Beside others there is no comparison: they have made it.
         if let Some(Luck::Shared(beta)) = luck
-            && let Some(mut other) = self.excursion(context, &network, &found, &mut memory.excursions, seed)
+            && context.near.is_empty()
+            && let Some(mut other) = self.excursion(context, network, &found, &mut memory.excursions, seed)
         {
             excursion = memory.excursions.under_way();
             if excursion {
                 luck = None;
             } else {
                 let samples = self.search.ranking_samples;
-                let shared = SharedOptimism::new(problem, &network, &other.choice, beta, samples, seed);
+                let shared = SharedOptimism::new(problem, network, &other.choice, beta, samples, seed);
                 (other.point, other.value) = shared.luckiest(&other.point);
             }
             found = vec![other];
+        }
+        if luck.is_some() && !context.near.is_empty() {
+            found.extend(beside_taken(context, &found, seed));
         }
         let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
         let Pick { intervention, candidate, warning } = first_free(context, &found, rng);
@@ -295,19 +417,19 @@ impl Strategy for Mcbo {
         let Some(chosen) = candidate else {
             let suggestion =
                 Suggestion { predicted, warnings, limits, ..Suggestion::new(self.name(), intervention) };
-            return Ok(Proposal { suggestion, memory });
+            return Proposal { suggestion, memory };
         };
         memory.last = Some(intervention.clone());
         warnings.extend(network.undefined(problem, &intervention, &predicted).map(Warning::Model));
         // Where luck was trusted, what it would bring at every node.
         let optimistic = match luck {
             Some(Luck::Shared(beta)) => {
-                let shared = SharedOptimism::new(problem, &network, &chosen.choice, beta, 1, seed);
+                let shared = SharedOptimism::new(problem, network, &chosen.choice, beta, 1, seed);
                 let point = shared.inside(&chosen.point);
                 network.optimistic_values(problem, shared.plan(), &point, beta, seed)
             }
             Some(Luck::Each(beta)) => {
-                let plan = Plan::new(problem, &network, &chosen.choice, self.optimism);
+                let plan = Plan::new(problem, network, &chosen.choice, self.optimism);
                 network.optimistic_values(problem, &plan, &chosen.point, beta, seed)
             }
             None => Vec::new(),
@@ -325,21 +447,12 @@ impl Strategy for Mcbo {
             fixed: crate::Fixed::default(),
             limits,
         };
-        Ok(Proposal { suggestion, memory })
-    }
-
-    /// See [`Mcbo::recommend`].
-    fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
-        Ok(self.recommend(context, Criterion::default(), rng)?.intervention)
+        Proposal { suggestion, memory }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use rand::SeedableRng;
-    use rand_chacha::ChaCha8Rng;
-
-    use super::super::Memory;
     use super::*;
     use crate::Noise;
     use crate::testing::system;

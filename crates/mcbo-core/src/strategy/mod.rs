@@ -13,7 +13,8 @@ mod observe;
 mod random;
 mod recommend;
 
-use rand::Rng;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::data::check_intervention;
@@ -77,12 +78,14 @@ pub struct Context<'a> {
     pub memory: &'a Memory,
     /// What is known of the contexts in the trial to choose.
     pub given: &'a Given,
+    /// What an earlier search of the same round found: where others begin, beside the usual places.
+    pub(crate) near: &'a [Intervention],
 }
 
 impl<'a> Context<'a> {
     /// What was measured and what is remembered; nothing is under way, nothing has failed and no context is known.
     pub fn new(problem: &'a Problem, data: &'a Data, memory: &'a Memory) -> Self {
-        Self { problem, data, pending: &[], failed: &[], memory, given: Given::NONE }
+        Self { problem, data, pending: &[], failed: &[], memory, given: Given::NONE, near: &[] }
     }
 
     /// The same with this known of the contexts.
@@ -159,10 +162,11 @@ impl Context<'_> {
     }
 }
 
-/// Where every search begins beside its own places: the best that was measured, and the last suggestion.
+/// Where every search begins beside its own places: the best that was measured, the last suggestion, and what is near.
 fn warm_starts(context: &Context<'_>) -> Vec<Intervention> {
     let mut warm = best_observed(context.problem, context.data, 2);
     warm.extend(context.last().cloned());
+    warm.extend_from_slice(context.near);
     warm
 }
 
@@ -353,6 +357,30 @@ pub trait Strategy: Send + Sync {
     /// If no model can be fitted to the data.
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError>;
 
+    /// The same where others may put trials under way while it is computed: `put` takes what was found, and gives back everything that was put
+    /// under way since, if anything was. Then it is found again beside that, from the same data, until `put` gives back nothing. Where most
+    /// of the work is done, and what was found is not yet looked at, it may be asked with nothing. What is found depends on the context and
+    /// on what it is found beside, not on how often that was.
+    ///
+    /// # Errors
+    /// As [`Self::suggest`].
+    fn suggest_beside(
+        &self,
+        context: &Context<'_>,
+        rng: &mut dyn Rng,
+        put: &mut Put<'_>,
+    ) -> Result<(), SuggestError> {
+        let proposal = self.suggest(context, rng)?;
+        let seed = rng.random();
+        let mut others = put(Some(proposal));
+        while let Some(beside) = others {
+            let pending = [context.pending, &beside].concat();
+            let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+            others = put(Some(self.suggest(&context.with_pending(&pending), rng)?));
+        }
+        Ok(())
+    }
+
     /// The intervention to settle for if there were no more rounds: the one of the best measured reward, unless the
     /// strategy knows better.
     ///
@@ -364,6 +392,9 @@ pub trait Strategy: Send + Sync {
         Ok(best.unwrap_or_else(|| context.problem.neutral_intervention()))
     }
 }
+
+/// Takes a proposal, if it is ready, and gives back all trials that were put under way since it was begun, if there are any.
+pub type Put<'a> = dyn FnMut(Option<Proposal>) -> Option<Vec<Observation>> + 'a;
 
 /// The intervention that is proposed: the best candidate that is free, or a random one.
 struct Pick<'a> {

@@ -80,7 +80,8 @@ impl<'a> Change<'a> {
     fn put_under_way(&mut self, worker: &str, computed: Computed) -> Result<Vec<usize>, StoreError> {
         // A single one that is refused leaves nothing behind.
         let before = (computed.proposals.len() > 1).then(|| self.ledger.clone());
-        let (seq, late) = (computed.seq, computed.seq != self.ledger.seq);
+        let Computed { seq, beside, .. } = computed;
+        let late = seq != self.ledger.seq;
         let mut numbers = Vec::new();
         for (known, (proposal, took)) in computed.proposals.into_iter().enumerate() {
             let remembered = self.ledger.study.memory().clone();
@@ -92,7 +93,7 @@ impl<'a> Change<'a> {
                 }
             };
             numbers.push(number);
-            let from = late.then_some(From { seq, known });
+            let from = late.then_some(From { seq, known, beside });
             self.hand_out(number, worker, self.lease_until, took, from, &remembered);
         }
         Ok(numbers)

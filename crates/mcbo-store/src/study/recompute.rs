@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use mcbo_core::{Origin, Proposal, StudyError};
+use mcbo_core::{Origin, StudyError, Suggestion};
 
 use super::StoredStudy;
 use crate::StoreError;
-use crate::event::{Event, program};
+use crate::event::{Event, From, program};
 use crate::fold::Fold;
 use crate::view::{Outcome, Recomputed};
 
@@ -37,30 +37,35 @@ impl StoredStudy {
             return Err(StoreError::NotProposed { number: trial });
         }
         // What it knew: the log up to some place, and perhaps the proposals before its own that were computed with it.
-        let (last, known) = event.from.map_or((seq - 1, 0), |from| (from.seq, from.known));
-        let (mut fold, mut study, mut proposals) = (None, None, Vec::new());
+        let from = event.from.unwrap_or(From { seq: seq - 1, known: 0, beside: false });
+        let (mut fold, mut study, mut proposals, mut before) = (None, None, Vec::new(), 0);
         for entry in entries.into_iter().take(place + 1) {
             let (at, asked) = (entry.seq, entry.kind == kind);
             self.apply(&mut fold, entry)?;
             let Some(Fold { ledger, .. }) = &fold else { continue };
-            if at == last {
-                study = Some(ledger.study.clone());
-            }
             if asked {
                 proposals.push(ledger.last_proposal());
+            }
+            if at == from.seq {
+                (study, before) = (Some(ledger.study.clone()), proposals.len());
             }
         }
         let (Some(mut study), Some(stored)) = (study, proposals.pop()) else {
             return Err(self.bad_event(seq, "nothing comes before it".into()));
         };
-        for proposal in proposals.split_off(proposals.len().saturating_sub(known)) {
+        let mut beside = match from.beside {
+            false => None,
+            true => Some(proposals.drain(before..).map(|proposal| proposal.suggestion).collect()),
+        };
+        for proposal in proposals.split_off(proposals.len().saturating_sub(from.known)) {
             study.resume(proposal)?;
         }
-        study.ask_fixing(&stored.suggestion.given, &stored.suggestion.fixed)?;
-        let Some(suggestion) = study.trials().last().map(|trial| trial.suggestion.clone()) else {
-            return Err(self.bad_event(seq, "nothing comes of it".into()));
-        };
-        let again = Proposal { suggestion, memory: study.memory().clone() };
+        let mut again = stored.clone();
+        let Suggestion { given, fixed, .. } = &stored.suggestion;
+        study.propose_beside(given, fixed, &mut |proposal| {
+            again = proposal.unwrap_or_else(|| again.clone());
+            beside.take()
+        })?;
         let text = |proposal| {
             serde_json::to_string(proposal).map_err(|error| self.bad_event(seq, error.to_string()))
         };

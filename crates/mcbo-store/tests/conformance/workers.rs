@@ -260,3 +260,38 @@ pub fn threads(url: &str) {
     assert_eq!(study.status().unwrap().complete, 48);
     assert_eq!(study.events().unwrap().len(), 1 + 2 * 48);
 }
+
+/// Suggestions of the model that are computed at once are all different, and each can be computed again to the bit.
+pub fn at_once(url: &str) {
+    let store = Store::open(url).unwrap();
+    let mut study = create(&store, "s", "mcbo", 4);
+    for number in 1..=9 {
+        let trial = study.ask("w", 1).unwrap().remove(0).trial;
+        study.tell(number, &world(number, &trial.suggestion.intervention), None).unwrap();
+    }
+    let start = std::sync::Barrier::new(5);
+    std::thread::scope(|scope| {
+        for worker in 0..5 {
+            let (mut study, start) = (Store::open(url).unwrap().open_study("s").unwrap(), &start);
+            scope.spawn(move || {
+                start.wait();
+                study.ask(&format!("w{worker}"), 1).unwrap();
+            });
+        }
+    });
+    let mut study = Store::open(url).unwrap().open_study("s").unwrap();
+    let problem = study.problem().unwrap();
+    let trials = study.trials().unwrap();
+    assert_eq!(trials.len(), 14);
+    for (place, one) in trials.iter().enumerate().skip(9) {
+        let one = &one.trial.suggestion.intervention;
+        for other in &trials[9..place] {
+            assert!(!one.is_close(&problem, &other.trial.suggestion.intervention), "trial {}", place + 1);
+        }
+        let again = study.recompute(place + 1).unwrap();
+        assert_eq!(again.outcome, Outcome::Same, "trial {}", place + 1);
+    }
+    // What follows knows all of them.
+    let next = study.ask("w", 1).unwrap().remove(0).trial;
+    assert_eq!(study.recompute(next.number).unwrap().outcome, Outcome::Same);
+}

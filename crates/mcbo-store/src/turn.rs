@@ -1,0 +1,93 @@
+//! Turns: those who ask at once conclude one after the other.
+//!
+//! Nothing depends on them but time. What is put under way is checked in its transaction; without turns those who have computed at once
+//! would find again and again, beside one another, what they have found.
+
+use std::fs::{File, OpenOptions};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::address::Backend;
+use crate::database::{Database, Transaction, Value};
+use crate::digest::content;
+
+/// How long it takes to look again.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// One's turn; the next has it when this is dropped, or when its program ends in any way.
+pub(crate) enum Turn<'a> {
+    /// A file in the folder for temporary files, for as long as it is open.
+    File(#[expect(dead_code, reason = "held, not read")] File, PathBuf),
+    /// A lock of the server's, for as long as the transaction.
+    Server(#[expect(dead_code, reason = "held, not read")] Transaction<'a>),
+}
+
+impl<'a> Turn<'a> {
+    /// Waits for the turn to conclude a suggestion for a study, at most for so long; nothing where there are no turns to be had.
+    pub fn take(database: &'a Database, study: i64, patience: Duration) -> Option<Self> {
+        let start = Instant::now();
+        match database.address.backend {
+            Backend::Sqlite => loop {
+                match file(database, study).ok()? {
+                    Some(turn) => return Some(turn),
+                    None => wait(start, patience)?,
+                }
+            },
+            Backend::Postgres => loop {
+                let mut transaction = database.read().ok()?;
+                let lock = "SELECT CASE WHEN pg_try_advisory_xact_lock($1) THEN 1 ELSE 0 END::BIGINT";
+                let rows = transaction.rows(lock, &[Value::Int(study)]).ok()?;
+                let locked: i64 = transaction.get(rows.first()?, 0).ok()?;
+                if locked == 1 {
+                    return Some(Self::Server(transaction));
+                }
+                drop(transaction);
+                wait(start, patience)?;
+            },
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Self::File(_, path) = self {
+            // While it is locked, so that nobody else's is removed. One that stays does no harm.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn wait(start: Instant, patience: Duration) -> Option<()> {
+    if start.elapsed() >= patience {
+        return None;
+    }
+    std::thread::sleep(PAUSE);
+    Some(())
+}
+
+/// The file of a study's turn, locked; nothing while somebody else has it.
+fn file(database: &Database, study: i64) -> std::io::Result<Option<Turn<'static>>> {
+    let store = std::fs::canonicalize(&database.address.path)?;
+    let store = content(&store.to_string_lossy());
+    let store: String = store[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let path = std::env::temp_dir().join(format!("mcbo-{store}-{study}.turn"));
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+    let locked = file.try_lock().is_ok() && is_there(&file, &path);
+    Ok(locked.then_some(Turn::File(file, path)))
+}
+
+/// Whether a file is still the one of that name: the one before may have removed it.
+#[cfg(unix)]
+fn is_there(file: &File, path: &std::path::Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let number = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(held), Ok(named)) => number(held) == number(named),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_there(_: &File, _: &std::path::Path) -> bool {
+    true
+}

@@ -1,13 +1,14 @@
 //! Maximising an acquisition over target sets, supports and values.
 
 mod climb;
+mod grow;
 mod lattice;
 
 use rayon::prelude::*;
 
 use crate::acquisition::{Acquisition, AcquisitionFactory};
-use crate::problem::{ENUMERATION_LIMIT, Part, compose, parts};
-use crate::{Choice, DecisionSpace, Intervention, Problem};
+use crate::problem::ENUMERATION_LIMIT;
+use crate::{Choice, Intervention, Problem};
 
 pub use climb::AscentBudget;
 
@@ -15,6 +16,7 @@ pub(crate) use climb::{Scored, climb};
 pub(crate) use lattice::exchanges;
 
 use climb::{ascend, by_value, raw_points, score, spread_out};
+use grow::grow;
 
 /// How starts climb.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -288,85 +290,4 @@ fn rank(
         .collect();
     all.sort_by(|a, b| b.value.total_cmp(&a.value));
     all
-}
-
-/// Finds promising choices without enumerating them: grow from nothing by the part that helps most, then
-/// exchange parts while that helps. Returns every choice that was ever best, for the full search.
-fn grow(task: &SearchTask<'_>, settings: &SearchSettings) -> Vec<Choice> {
-    let small = SearchSettings {
-        screened: 24,
-        starts: 2,
-        ascent: Ascent::QuasiNewton(AscentBudget { first: 10, finalists: 1, second: 20 }),
-        ..*settings
-    };
-    let problem = task.problem;
-    let evaluate = |candidates: Vec<(Vec<Part>, Choice)>, from: &Option<(Choice, Vec<f64>)>| {
-        let mut scored: Vec<(Vec<Part>, Choice, Scored)> = candidates
-            .into_par_iter()
-            .map(|(members, choice)| {
-                let carried = |(old, point): &(Choice, Vec<f64>)| {
-                    let old = DecisionSpace::new(problem, old);
-                    DecisionSpace::new(problem, &choice).carry_over(problem, &old, point)
-                };
-                let extra: Vec<Vec<f64>> = from.iter().map(carried).collect();
-                let best = climb_all(task, screen(task, &choice, &small, &extra), &small).into_iter().next();
-                let best = best.unwrap_or(Scored { point: Vec::new(), value: f64::NEG_INFINITY });
-                (members, choice, best)
-            })
-            .collect();
-        scored.sort_by(|a, b| by_value(&a.2, &b.2));
-        scored.into_iter().next()
-    };
-    let all = parts(problem);
-    let mut kept: Vec<Choice> = Vec::new();
-    let mut members: Vec<Part> = Vec::new();
-    let mut best: Option<(Choice, Vec<f64>)> = None;
-    let mut value = f64::NEG_INFINITY;
-    let beginnings: Vec<Vec<Part>> = match problem.sets() {
-        Some(sets) => sets.iter().map(|set| set.iter().map(|&node| Part::Target(node)).collect()).collect(),
-        None => vec![Vec::new()],
-    };
-    let candidates = beginnings
-        .into_iter()
-        .filter_map(|parts| compose(problem, &parts).map(|choice| (parts, choice)))
-        .collect();
-    if let Some((beginning, choice, scored)) = evaluate(candidates, &None) {
-        (members, value) = (beginning, scored.value);
-        best = Some((choice.clone(), scored.point));
-        kept.push(choice);
-    }
-    // Growth, then exchange, until neither helps; the bound only guards against endless exchange on noise.
-    for _ in 0..4 * all.len().max(1) {
-        let absent: Vec<Part> = all.iter().copied().filter(|part| !members.contains(part)).collect();
-        let mut proposals: Vec<Vec<Part>> = absent
-            .iter()
-            .map(|&part| members.iter().copied().chain([part]).collect::<Vec<_>>())
-            .filter(|proposal| compose(problem, proposal).is_some())
-            .collect();
-        if proposals.is_empty() {
-            for out in 0..members.len() {
-                for &part in &absent {
-                    let mut proposal = members.clone();
-                    proposal[out] = part;
-                    proposals.push(proposal);
-                }
-            }
-        }
-        let candidates: Vec<(Vec<Part>, Choice)> = proposals
-            .into_iter()
-            .filter_map(|proposal| compose(problem, &proposal).map(|choice| (proposal, choice)))
-            .collect();
-        let Some((proposal, choice, scored)) = evaluate(candidates, &best) else { break };
-        if scored.value <= value + 1e-9 * value.abs() {
-            break;
-        }
-        (members, value, best) = (proposal, scored.value, Some((choice.clone(), scored.point)));
-        kept.push(choice);
-    }
-    kept.reverse();
-    kept.truncate(6);
-    if kept.is_empty() {
-        kept.push(Choice::default());
-    }
-    kept
 }

@@ -1,5 +1,7 @@
 //! What interventions give: on average, and in a single trial.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::quasi::{normal_quantile, normal_sobol};
@@ -125,7 +127,19 @@ impl Network {
         rolled.iter().map(mean).collect()
     }
 
-    /// The same mechanisms by as few rows as will do: for [`Self::roll`] alone.
+    /// The same mechanisms for the very many predictions of a search: where a node has many rows, by as few of them as will do. Means and
+    /// deviations are off by less than a hundredth of a deviation; nothing but predictions is to be had of it.
+    pub(crate) fn for_searching(&self) -> Cow<'_, Self> {
+        /// With fewer rows there is little to gain.
+        const MANY: usize = 250;
+        let many = |model: &NodeModel| model.groups().iter().any(|group| group.rows > MANY);
+        match self.nodes.iter().flatten().any(many) {
+            true => Cow::Owned(self.condensed(REMAINDERS[0])),
+            false => Cow::Borrowed(self),
+        }
+    }
+
+    /// The same mechanisms by as few rows as will do: for predictions alone.
     fn condensed(&self, remainder: f64) -> Self {
         let condensed = |group: &Group| Group {
             set: group.set.condensed(remainder),

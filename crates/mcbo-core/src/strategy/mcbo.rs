@@ -269,8 +269,9 @@ impl Strategy for Mcbo {
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         let (network, mut memory) = context.fit(&self.model, rng)?;
         let seed = rng.random();
-        let found = self.find(context, &network, &mut memory, seed);
-        Ok(self.conclude(context, &network, memory, found, seed, rng))
+        let models = Models { exact: &network, quick: &network.for_searching() };
+        let found = self.find(context, models, &mut memory, seed);
+        Ok(self.conclude(context, models, memory, found, seed, rng))
     }
 
     /// The model is fitted once, and what is found beside others is sought near what was found without them.
@@ -283,7 +284,8 @@ impl Strategy for Mcbo {
         let (mut network, memory) = context.fit(&self.model, rng)?;
         let seed = rng.random();
         let mut alone = memory.clone();
-        let found = self.find(context, &network, &mut alone, seed);
+        let models = Models { exact: &network, quick: &network.for_searching() };
+        let found = self.find(context, models, &mut alone, seed);
         let mut near: Vec<Intervention> = Vec::new();
         for Candidate { intervention, .. } in &found {
             if near.len() < NEARBY && !near.iter().any(|other| other.is_close(context.problem, intervention))
@@ -293,7 +295,7 @@ impl Strategy for Mcbo {
         }
         let mut others = put(None);
         if others.is_none() {
-            others = put(Some(self.conclude(context, &network, alone, found, seed, rng)));
+            others = put(Some(self.conclude(context, models, alone, found, seed, rng)));
         }
         let (nearby, mut known) = (self.nearby(), 0);
         while let Some(beside) = others {
@@ -307,9 +309,10 @@ impl Strategy for Mcbo {
             let pending = [context.pending, &beside].concat();
             let context = Context { near: &near, ..context.with_pending(&pending) };
             let mut memory = memory.clone();
-            let found = nearby.find(&context, &network, &mut memory, seed);
+            let models = Models { exact: &network, quick: &network.for_searching() };
+            let found = nearby.find(&context, models, &mut memory, seed);
             let rng = &mut ChaCha8Rng::seed_from_u64(seed);
-            others = put(Some(nearby.conclude(&context, &network, memory, found, seed, rng)));
+            others = put(Some(nearby.conclude(&context, models, memory, found, seed, rng)));
         }
         Ok(())
     }
@@ -318,6 +321,13 @@ impl Strategy for Mcbo {
     fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
         Ok(self.recommend(context, Criterion::default(), rng)?.intervention)
     }
+}
+
+/// A fitted network, and the same for very many predictions.
+#[derive(Clone, Copy)]
+struct Models<'a> {
+    exact: &'a Network,
+    quick: &'a Network,
 }
 
 /// What is found beside others is sought from so many of the best places.
@@ -367,13 +377,13 @@ impl Mcbo {
     fn find(
         &self,
         context: &Context<'_>,
-        network: &Network,
+        models: Models<'_>,
         memory: &mut Memory,
         seed: u64,
     ) -> Vec<Candidate> {
-        match self.luck(context.problem, network) {
-            Some(luck) => self.search(context, network, luck, seed, &|_| {}),
-            None => self.improve(context, network, &mut memory.excursions, seed),
+        match self.luck(context.problem, models.exact) {
+            Some(luck) => self.search(context, models.quick, luck, seed, &|_| {}),
+            None => self.improve(context, models.quick, &mut memory.excursions, seed),
         }
     }
 
@@ -381,19 +391,19 @@ impl Mcbo {
     fn conclude(
         &self,
         context: &Context<'_>,
-        network: &Network,
+        Models { exact, quick: network }: Models<'_>,
         mut memory: Memory,
         mut found: Vec<Candidate>,
         seed: u64,
         rng: &mut dyn Rng,
     ) -> Proposal {
         let problem = context.problem;
-        let mut luck = self.luck(problem, network);
+        let mut luck = self.luck(problem, exact);
         let mut excursion = luck.is_none() && memory.excursions.under_way();
         // Beside others there is no comparison: they have made it.
         if let Some(Luck::Shared(beta)) = luck
             && context.near.is_empty()
-            && let Some(mut other) = self.excursion(context, network, &found, &mut memory.excursions, seed)
+            && let Some(mut other) = self.excursion(context, exact, &found, &mut memory.excursions, seed)
         {
             excursion = memory.excursions.under_way();
             if excursion {
@@ -408,7 +418,7 @@ impl Mcbo {
         if luck.is_some() && !context.near.is_empty() {
             found.extend(beside_taken(context, &found, seed));
         }
-        let mut warnings: Vec<Warning> = network.warnings().iter().cloned().map(Warning::Model).collect();
+        let mut warnings: Vec<Warning> = exact.warnings().iter().cloned().map(Warning::Model).collect();
         let Pick { intervention, candidate, warning } = first_free(context, &found, rng);
         warnings.extend(warning);
         let predicted = network.forecast(problem, &intervention, seed);

@@ -173,19 +173,19 @@ fn advise(
     criterion: Criterion,
     seed: u64,
 ) -> Recommendation {
-    let problem = context.problem;
+    let (problem, quick) = (context.problem, &*network.for_searching());
     // The search looks at the mechanisms' means; what counts is the mean, or the bound, over what they may be.
-    let found = super::mcbo::search(context, &network, optimism, Luck::Each(0.0), search, seed, &|_| {});
+    let found = super::mcbo::search(context, quick, optimism, Luck::Each(0.0), search, seed, &|_| {});
     let found = found.into_iter().map(|found| (found.choice, found.intervention)).take(CANDIDATES);
     let observed = best_observed(problem, context.data, CANDIDATES).into_iter();
     let observed = observed.map(|intervention| (Choice::of(problem, &intervention), intervention));
     let known = known_for_sure(problem, context.data);
     let worth = |intervention: &Intervention| {
-        let missing = shortfall(&network.keeping(problem, intervention), Counting::Cautious);
+        let missing = shortfall(&quick.keeping(problem, intervention), Counting::Cautious);
         match &known {
             Some((reward, known)) if known == intervention => Worth { missing, sure: true, reward: *reward },
             _ => {
-                let draws = network.reward_draws(problem, intervention, seed);
+                let draws = quick.reward_draws(problem, intervention, seed);
                 let sure =
                     known.as_ref().is_none_or(|(reward, _)| Criterion::Lower.worth(draws.clone()) > *reward);
                 Worth { missing, sure, reward: criterion.worth(draws) }
@@ -206,8 +206,8 @@ fn advise(
     let better: Vec<(Worth, Intervention)> = starts
         .par_iter()
         .map(|(criterion, (choice, start))| {
-            let guard = Guard::new(context, &network, Counting::Cautious, limits::FIRST, seed);
-            let intervention = refined(problem, &network, guard, *criterion, choice, start, seed);
+            let guard = Guard::new(context, quick, Counting::Cautious, limits::FIRST, seed);
+            let intervention = refined(problem, quick, guard, *criterion, choice, start, seed);
             (worth(&intervention), intervention)
         })
         .collect();

@@ -290,3 +290,52 @@ fn each_is_the_same_in_whatever_company() {
     );
     assert!(set[0].outcome[1] > set[0].outcome[0]);
 }
+
+/// A search over many rows is one over few of them: what it sees is nearly all there is, and what it finds is as good.
+#[test]
+fn searches_see_few_rows_of_many() {
+    let problem = Problem::builder("many")
+        .action("a", [0.0, 1.0])
+        .action("b", [0.0, 1.0])
+        .node("x", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1)))
+        .node("y", |n| n.parents(["x"]).actions(["b"]).noise(Noise::Gaussian(0.2)))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut data = Data::new();
+    let mut draws = |rows: usize, rng: &mut ChaCha8Rng| {
+        for _ in 0..rows {
+            let (a, b): (f64, f64) = (rng.random(), rng.random());
+            let mut noise = || -> f64 { StandardNormal.sample(rng) };
+            let x = (4.0 * a).sin() + 0.1 * noise();
+            let y = x * b - b * b + 0.2 * noise();
+            let intervention = Intervention { targets: Vec::new(), actions: vec![a, b] };
+            data.push(&problem, Observation { intervention, values: vec![Some(x), Some(y)] })
+                .expect("it fits");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit")
+    };
+    let few = draws(60, &mut rng);
+    assert!(matches!(few.for_searching(), Cow::Borrowed(_)));
+    let many = draws(300, &mut rng);
+    let quick = many.for_searching();
+    let rows = |network: &Network| -> usize {
+        let groups = network.nodes.iter().flatten().flat_map(NodeModel::groups);
+        groups.map(|group| group.set.members()[0].1.rows().len()).sum()
+    };
+    assert!(matches!(quick, Cow::Owned(_)) && 2 * rows(&quick) < rows(&many), "{}", rows(&quick));
+    for _ in 0..20 {
+        let intervention = Intervention { targets: Vec::new(), actions: vec![rng.random(), rng.random()] };
+        let [exact, found] = [&many, &*quick].map(|network| network.forecast(&problem, &intervention, 3));
+        for (exact, found) in exact.iter().zip(&found) {
+            let width = exact.upper - exact.lower;
+            for (exact, found) in
+                [(exact.mean, found.mean), (exact.lower, found.lower), (exact.upper, found.upper)]
+            {
+                assert!((exact - found).abs() < 0.02 * width, "{exact} {found} {width}");
+            }
+        }
+    }
+}

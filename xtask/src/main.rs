@@ -56,7 +56,7 @@ const CHORES: [Chore; 8] = [
     },
     Chore {
         name: "fuzz",
-        options: "[--minutes M] [--seed N]",
+        options: "[--minutes M] [--only K]",
         about: "feeds every reader of files and answers with anything at all, on stable Rust",
         run: fuzz::run,
     },

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use mcbo_core::{Origin, TrialState};
-use mcbo_store::{Row, Store, StoreError};
+use mcbo_store::{Outcome, Row, Store, StoreError};
 
 use common::{create, sqlite, world};
 
@@ -150,8 +150,10 @@ fn check_also(url: &str, told: &BTreeMap<usize, u64>, corrections: &[usize], row
 }
 
 /// Kills children at random moments of their work.
-fn kill(url: &str, times: usize) {
-    create(&Store::open(url).unwrap(), "s", "random", 0);
+fn kill(url: &str, times: usize, strategy: &str) {
+    create(&Store::open(url).unwrap(), "s", strategy, 3);
+    // Suggestions of the model take longer.
+    let moments = if strategy == "mcbo" { 200_000 } else { 20_000 };
     let mut all = BTreeMap::new();
     let (mut corrections, mut rows) = (Vec::new(), Vec::new());
     let (mut random, mut during) = (0x2545_f491_4f6c_dd1d_u64, 0);
@@ -166,7 +168,7 @@ fn kill(url: &str, times: usize) {
         if random % 8 != 0 {
             while !text.contains("\nack") && output.read_line(&mut text).unwrap() > 0 {}
         }
-        std::thread::sleep(Duration::from_micros(random % 20_000));
+        std::thread::sleep(Duration::from_micros(random % moments));
         child.kill().unwrap();
         child.wait().unwrap();
         output.read_to_string(&mut text).unwrap();
@@ -183,7 +185,7 @@ fn kill(url: &str, times: usize) {
     }
     check_also(url, &all, &corrections, &rows);
     eprintln!(
-        "{times} kills, {during} of them while telling; {} trials, {} corrections, {} rows acknowledged, none lost",
+        "{strategy}: {times} kills, {during} of them while telling; {} trials, {} corrections, {} rows acknowledged, none lost",
         all.len(),
         corrections.len(),
         rows.len()
@@ -192,8 +194,8 @@ fn kill(url: &str, times: usize) {
 }
 
 /// Processes that work together while another one reads.
-fn together(url: &str, processes: usize, rounds: usize) {
-    create(&Store::open(url).unwrap(), "s", "random", 0);
+fn together(url: &str, processes: usize, rounds: usize, strategy: &str) {
+    create(&Store::open(url).unwrap(), "s", strategy, 3);
     let start = Instant::now();
     let children: Vec<Child> = (0..processes).map(|_| spawn(url, rounds, None)).collect();
     let readers: Vec<_> = children
@@ -226,7 +228,16 @@ fn together(url: &str, processes: usize, rounds: usize) {
     assert_eq!(all.len(), processes * rounds);
     assert_eq!(check(url, &all), processes * rounds);
     let seconds = start.elapsed().as_secs_f64();
-    eprintln!("{processes} processes, {rounds} rounds each, {reads} reads between: {seconds:.1} s");
+    // What was found beside others can be computed again as well.
+    let mut study = Store::open(url).unwrap().open_study("s").unwrap();
+    let beside =
+        study.events().unwrap().iter().filter(|event| event.payload.contains("\"beside\":true")).count();
+    for trial in (1..=all.len()).step_by(all.len().div_ceil(40)) {
+        assert_eq!(study.recompute(trial).unwrap().outcome, Outcome::Same, "trial {trial}");
+    }
+    eprintln!(
+        "{strategy}, {beside} beside others: {processes} processes, {rounds} rounds each, {reads} reads between: {seconds:.1} s"
+    );
 }
 
 /// A number of the environment: larger campaigns than those of every day.
@@ -237,21 +248,30 @@ fn number(name: &str, usual: usize) -> usize {
 #[test]
 fn killed_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
-    kill(&sqlite(&folder), number("MCBO_KILLS", 150));
+    kill(&sqlite(&folder), number("MCBO_KILLS", 150), "random");
 }
 
 #[test]
 fn together_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
-    together(&sqlite(&folder), number("MCBO_PROCESSES", 16), 50);
+    together(&sqlite(&folder), number("MCBO_PROCESSES", 16), 50, "random");
 }
 
 #[test]
 fn on_postgres() {
     let Some(server) = common::postgres::Server::start() else { return };
-    kill(&server.fresh(), number("MCBO_KILLS", 40).min(300));
+    kill(&server.fresh(), number("MCBO_KILLS", 40).min(300), "random");
     let many = number("MCBO_PROCESSES", 8);
-    together(&server.fresh(), many, if many > 8 { 50 } else { 20 });
+    together(&server.fresh(), many, if many > 8 { 50 } else { 20 }, "random");
+    together(&server.fresh(), 4, 5, "mcbo");
+}
+
+#[test]
+fn the_model_on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    kill(&sqlite(&folder), number("MCBO_KILLS", 150) / 10, "mcbo");
+    let folder = tempfile::tempdir().unwrap();
+    together(&sqlite(&folder), 4, 8, "mcbo");
 }
 
 /// A file that may not grow any more: what was acknowledged is there, and with more room it goes on.

@@ -187,3 +187,66 @@ y = "(kind == 'r') * (1 - 4 * (a - 0.7)^2) + (kind == 'q') * 0.4 - (kind == 's')
     assert_eq!(problem.actions()[0].choice(advice.intervention.actions[0]), Some("r"));
     assert!((advice.intervention.actions[1] - 0.7).abs() < 0.11, "{:?}", advice.intervention);
 }
+
+/// Shares of a mixture, which must be a whole: every suggestion is one, whoever makes it, with steps or without, and the best is found.
+#[test]
+fn shares_add_up() {
+    let text = |steps: [&str; 3]| {
+        format!(
+            r#"
+maximize = "y"
+[nodes.s]
+actions = ["a", "b"]
+[nodes.y]
+parents = ["s"]
+actions = ["c"]
+[actions]
+a = {{ range = [0, 100], neutral = 40{} }}
+b = {{ range = [0, 100], neutral = 30{} }}
+c = {{ range = [0, 100], neutral = 30{} }}
+[constraints]
+require = ["a + b + c = 100", "b <= 60"]
+[simulator]
+s = "a / 100 + 2 * (b / 100) - (b / 50)^2 + normal(0, 0.02)"
+y = "3 * s - (c / 100 - 0.3)^2 * 4 + normal(0, 0.1)"
+"#,
+            steps[0], steps[1], steps[2]
+        )
+    };
+    let strategies: [(Arc<dyn Strategy>, usize); 4] = [
+        (Arc::new(Mcbo::default()), 20),
+        (Arc::new(Mcbo::default().with_aim(Aim::Find)), 10),
+        (Arc::new(Random), 30),
+        (Arc::new(Ucb::default()), 6),
+    ];
+    for steps in
+        [["", "", ""], [", step = 5", ", step = 2.5", ""], [", step = 10", ", step = 5", ", step = 5"]]
+    {
+        let problem = Arc::new(Problem::from_toml(&text(steps)).expect("a problem"));
+        for (strategy, rounds) in &strategies {
+            let mut study = Study::with_strategy(problem.clone(), strategy.clone(), 4);
+            let (mut rng, mut seen) = (ChaCha8Rng::seed_from_u64(8), Vec::new());
+            for _ in 0..7 + rounds {
+                let trial = study.ask().expect("a suggestion").clone();
+                let done = &trial.suggestion.intervention;
+                check_intervention(&problem, done).expect("it is allowed");
+                assert!((done.actions.iter().sum::<f64>() - 100.0).abs() < 1e-5, "{done:?}");
+                seen.push(done.actions.clone());
+                let values = problem.simulator().expect("one").sample(&problem, done, &mut rng);
+                study.tell(trial.number, values.into_iter().map(Some).collect()).expect("it is taken");
+            }
+            // The design is spread out, not what is neutral again and again.
+            let neutral = seen[..7].iter().filter(|at| **at == [40.0, 30.0, 30.0]).count();
+            assert!(neutral <= 1, "{:?}", &seen[..7]);
+            if strategy.name() == "mcbo" && *rounds == 20 {
+                let best = study.recommend().expect("advice").intervention.actions;
+                let expected = |[a, b, c]: [f64; 3]| {
+                    3.0 * (a / 100.0 + b / 50.0 - (b / 50.0).powi(2)) - 4.0 * (c / 100.0 - 0.3).powi(2)
+                };
+                // By a fine grid, the best of all is 2.8275, at 87.5, 12.5 and 0.
+                let found = expected([best[0], best[1], best[2]]);
+                assert!(found > 2.72, "{best:?}: {found}");
+            }
+        }
+    }
+}

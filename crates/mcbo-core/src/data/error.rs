@@ -155,7 +155,8 @@ pub enum DataError {
     },
     /// Values of actions that break what is required of them.
     #[error(
-        "{requirement:?} is required, but is exceeded by {excess}; hint: change one of the actions it names"
+        "{requirement:?} is required, but is {} by {excess}; hint: change one of the actions it names",
+        if requirement.contains(['<', '>', '≤', '≥']) { "exceeded" } else { "missed" }
     )]
     BreaksRequirement {
         /// The requirement.

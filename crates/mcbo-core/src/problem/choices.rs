@@ -101,7 +101,7 @@ impl Problem {
         let mut spaces = Vec::new();
         for requirement in &self.requirements {
             match requirement.scaled(&neutral, place) {
-                Ok(space) => spaces.push(space),
+                Ok(sides) => spaces.extend(sides),
                 Err(excess) if excess > 0.0 => return None,
                 Err(_) => {}
             }

@@ -6,6 +6,8 @@ pub(crate) struct HalfSpace {
     /// Places with their weights, none of them 0.
     pub terms: Vec<(usize, f64)>,
     pub most: f64,
+    /// Whether all points that keep to it lie on its border: one side of an equality.
+    pub border: bool,
 }
 
 impl HalfSpace {
@@ -80,8 +82,11 @@ pub(crate) fn project(
     point: &mut [f64],
 ) -> Option<Projection> {
     let fits = |x: &[f64]| spaces.iter().all(|space| space.excess(x) <= ROUNDING);
+    let borders = |active: &dyn Fn(usize) -> bool| {
+        (0..spaces.len()).filter(|&i| spaces[i].border || active(i)).collect::<Vec<usize>>()
+    };
     if fits(point) {
-        return Some(Projection::default());
+        return Some(Projection { active: borders(&|_| false), stopped: vec![false; point.len()] });
     }
     let mut y = point.to_vec();
     let mut multiples = vec![0.0; spaces.len()];
@@ -104,7 +109,7 @@ pub(crate) fn project(
     }
     let stopped = (0..y.len()).map(|k| y[k] < lower[k] || y[k] > upper[k]).collect();
     point.copy_from_slice(&moved);
-    Some(Projection { active: (0..spaces.len()).filter(|&i| multiples[i] > 0.0).collect(), stopped })
+    Some(Projection { active: borders(&|i| multiples[i] > 0.0), stopped })
 }
 
 impl Projection {
@@ -151,20 +156,28 @@ fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// Something that the values of actions must keep to: a weighted sum of them that may not exceed a number.
+/// Something that the values of actions must keep to: a weighted sum of them that may not exceed a number, or must be that number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Requirement {
     text: String,
-    space: HalfSpace,
+    terms: Vec<(usize, f64)>,
+    most: f64,
+    equality: bool,
     /// What counts as rounding.
     slack: f64,
 }
 
 impl Requirement {
     /// `sizes` is how large each action can be.
-    pub(super) fn new(text: String, terms: Vec<(usize, f64)>, most: f64, sizes: &[f64]) -> Self {
+    pub(super) fn new(
+        text: String,
+        terms: Vec<(usize, f64)>,
+        most: f64,
+        equality: bool,
+        sizes: &[f64],
+    ) -> Self {
         let size = terms.iter().map(|&(action, c)| c.abs() * sizes[action]).sum::<f64>();
-        Self { text, space: HalfSpace { terms, most }, slack: 1e-8 * size.max(most.abs()) }
+        Self { text, terms, most, equality, slack: 1e-8 * size.max(most.abs()) }
     }
 
     /// As it is written.
@@ -174,21 +187,32 @@ impl Requirement {
 
     /// The actions it names with their weights: the weighted sum may not exceed [`Self::most`].
     pub fn terms(&self) -> &[(usize, f64)] {
-        &self.space.terms
+        &self.terms
     }
 
     /// What the weighted sum may not exceed.
     pub fn most(&self) -> f64 {
-        self.space.most
+        self.most
     }
 
-    /// By how much the values of all actions exceed it; 0 where they keep to it, rounding aside.
+    /// Whether the sum must be just that, no less.
+    pub fn is_equality(&self) -> bool {
+        self.equality
+    }
+
+    /// By how much the values of all actions exceed it, or miss it; 0 where they keep to it, rounding aside.
     pub fn excess(&self, actions: &[f64]) -> f64 {
-        let excess = self.space.excess(actions);
+        self.beyond(self.terms.iter().map(|&(action, c)| c * actions[action]).sum::<f64>() - self.most)
+    }
+
+    /// What counts of an excess.
+    fn beyond(&self, excess: f64) -> f64 {
+        let excess = if self.equality { excess.abs() } else { excess };
         if excess <= self.slack { 0.0 } else { excess }
     }
 
-    /// The half-space of some of the values, each `low + unit * width`, where the others are given: weights of size 1.
+    /// The half-spaces of some of the values, each `low + unit * width`, where the others are given: weights of size 1. An equality
+    /// has two, a little further apart than projected points lie inside.
     ///
     /// # Errors
     /// The excess of the given values, if it says nothing about the others.
@@ -196,9 +220,9 @@ impl Requirement {
         &self,
         given: &[f64],
         place: impl Fn(usize) -> Option<(usize, [f64; 2])>,
-    ) -> Result<HalfSpace, f64> {
-        let (mut terms, mut most) = (Vec::new(), self.space.most);
-        for &(action, c) in &self.space.terms {
+    ) -> Result<Vec<HalfSpace>, f64> {
+        let (mut terms, mut most) = (Vec::new(), self.most);
+        for &(action, c) in &self.terms {
             match place(action) {
                 Some((k, [low, high])) => {
                     terms.push((k, c * (high - low)));
@@ -209,10 +233,18 @@ impl Requirement {
         }
         let size = terms.iter().map(|(_, c)| c * c).sum::<f64>().sqrt();
         if terms.is_empty() {
-            return Err(if -most <= self.slack { 0.0 } else { -most });
+            return Err(self.beyond(-most));
         }
         terms.iter_mut().for_each(|(_, c)| *c /= size);
-        Ok(HalfSpace { terms, most: most / size })
+        let most = most / size;
+        if !self.equality {
+            return Ok(vec![HalfSpace { terms, most, border: false }]);
+        }
+        let other = terms.iter().map(|&(k, c)| (k, -c)).collect();
+        Ok(vec![
+            HalfSpace { terms, most: most + 2.0 * INSIDE, border: true },
+            HalfSpace { terms: other, most: 2.0 * INSIDE - most, border: false },
+        ])
     }
 }
 
@@ -223,7 +255,7 @@ mod tests {
     fn unit(weights: &[f64], most: f64) -> HalfSpace {
         let size = norm(weights);
         let terms = weights.iter().enumerate().filter(|(_, c)| **c != 0.0).map(|(k, c)| (k, c / size));
-        HalfSpace { terms: terms.collect(), most: most / size }
+        HalfSpace { terms: terms.collect(), most: most / size, border: false }
     }
 
     fn noise(i: usize, k: usize) -> f64 {
@@ -285,6 +317,52 @@ mod tests {
             }
         }
         assert!(moved > 20);
+    }
+
+    /// Shares of a mixture: the nearest point of the plane within the box, and derivatives along it alone, on the plane and off it.
+    #[test]
+    fn equalities_are_planes() {
+        let sum = Requirement::new(
+            "a + b + c = 1".into(),
+            vec![(0, 1.0), (1, 1.0), (2, 1.0)],
+            1.0,
+            true,
+            &[1.0; 3],
+        );
+        let mut spaces = sum.scaled(&[0.0; 3], |k| Some((k, [0.0, 1.0]))).expect("two sides");
+        spaces.push(unit(&[1.0, 0.0, 0.0], 0.6));
+        let (lower, upper) = ([0.0; 3], [1.0; 3]);
+        for i in 0..60 {
+            let from = [noise(i, 5), noise(i, 6), noise(i, 7)];
+            let mut point = from.to_vec();
+            project(&spaces, &lower, &upper, &mut point).expect("there are such points");
+            assert_eq!(sum.excess(&point), 0.0, "{point:?}");
+            let distance = |x: &[f64]| (0..3).map(|k| (x[k] - from[k]).powi(2)).sum::<f64>().sqrt();
+            let mut nearest = f64::INFINITY;
+            for a in 0..=120 {
+                for b in 0..=200 - a {
+                    let (a, b) = (f64::from(a) / 200.0, f64::from(b) / 200.0);
+                    nearest = nearest.min(distance(&[a, b, 1.0 - a - b]));
+                }
+            }
+            assert!(distance(&point) <= nearest + 1e-8, "{from:?} {point:?} {nearest}");
+            assert!(distance(&point) >= nearest - 0.01, "{from:?} {point:?} {nearest}");
+            // Once on it, it stays, and nothing leads out of it.
+            let on = point.clone();
+            let projection = project(&spaces, &lower, &upper, &mut point).expect("it is one");
+            assert_eq!(point, on);
+            let mut gradient = vec![0.3, -1.2, 0.8];
+            projection.pull_back(&spaces, &mut gradient);
+            assert!(gradient.iter().sum::<f64>().abs() < 1e-12, "{gradient:?}");
+        }
+        assert!(
+            (sum.excess(&[0.5, 0.5, 0.1]) - 0.1).abs() < 1e-12
+                && (sum.excess(&[0.2, 0.2, 0.2]) - 0.4).abs() < 1e-12
+        );
+        assert!(sum.is_equality());
+        // All of it given.
+        assert_eq!(sum.scaled(&[0.2, 0.3, 0.5], |_| None), Err(0.0));
+        assert!(sum.scaled(&[0.2, 0.3, 0.4], |_| None).is_err_and(|by| (by - 0.1).abs() < 1e-12));
     }
 
     #[test]

@@ -43,12 +43,14 @@ impl Checker<'_> {
             self.error(error, &span_within(at, &words));
             None
         };
-        let Some((sign, place, width)) = comparison(text) else {
-            return match text.find('=') {
-                Some(place) => fail(RequirementFault::Equality, place..place + 1),
-                None => fail(RequirementFault::NoComparison, 0..text.len()),
-            };
+        let Some(Comparison { relation, place, width }) = comparison(text) else {
+            return fail(RequirementFault::NoComparison, 0..text.len());
         };
+        if let Some(second) = text[place + width..].find(COMPARING) {
+            let second = place + width + second;
+            return fail(RequirementFault::TwoComparisons, second..second + 1);
+        }
+        let sign = if relation == Relation::AtLeast { -1.0 } else { 1.0 };
         let numbers: Vec<(&str, usize)> =
             actions.iter().filter(|action| !action.is_choice()).map(|a| (a.name.as_str(), 1)).collect();
         let mut sides = Vec::new();
@@ -81,10 +83,14 @@ impl Checker<'_> {
         }
         let sizes: Vec<f64> =
             actions.iter().map(|action| action.range[0].abs().max(action.range[1].abs())).collect();
-        let requirement = Requirement::new(text.to_owned(), terms, -sign * rest, &sizes);
+        let equality = relation == Relation::Equal;
+        let requirement = Requirement::new(text.to_owned(), terms, -sign * rest, equality, &sizes);
         let (lower, upper) = reach(actions);
-        let least =
-            HalfSpace { terms: requirement.terms().to_vec(), most: requirement.most() }.least(&lower, &upper);
+        let side = |sign: f64| {
+            let terms = requirement.terms().iter().map(|&(k, c)| (k, sign * c)).collect();
+            HalfSpace { terms, most: sign * requirement.most(), border: false }.least(&lower, &upper)
+        };
+        let least = if equality { side(1.0).max(side(-1.0)) } else { side(1.0) };
         if least > 1e-9 * (1.0 + requirement.most().abs()) {
             return fail(RequirementFault::NeverKept { by: least }, 0..text.len());
         }
@@ -92,15 +98,34 @@ impl Checker<'_> {
     }
 }
 
-/// The comparison of a text: 1 if the left side is the smaller one and -1 otherwise, its place and its length.
-fn comparison(text: &str) -> Option<(f64, usize, usize)> {
-    let place = text.find(['<', '>', '≤', '≥'])?;
+/// What the left side of a requirement is to the right one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    AtMost,
+    AtLeast,
+    Equal,
+}
+
+struct Comparison {
+    relation: Relation,
+    place: usize,
+    width: usize,
+}
+
+const COMPARING: [char; 5] = ['<', '>', '=', '≤', '≥'];
+
+/// The first comparison of a text.
+fn comparison(text: &str) -> Option<Comparison> {
+    let place = text.find(COMPARING)?;
     let rest = &text[place..];
-    let sign = if rest.starts_with(['<', '≤']) { 1.0 } else { -1.0 };
-    let first = rest.chars().next().map_or(1, char::len_utf8);
-    let width = first + usize::from(rest[first..].starts_with('='));
-    // `a <= b <= c` is two requirements.
-    (!text[place + width..].contains(['<', '>', '=', '≤', '≥'])).then_some((sign, place, width))
+    let first = rest.chars().next()?;
+    let relation = match first {
+        '<' | '≤' => Relation::AtMost,
+        '>' | '≥' => Relation::AtLeast,
+        _ => Relation::Equal,
+    };
+    let width = first.len_utf8() + usize::from(rest[first.len_utf8()..].starts_with('='));
+    Some(Comparison { relation, place, width })
 }
 
 /// The weights and the rest of `left - right` if it is a weighted sum of the actions at `places`.
@@ -144,7 +169,7 @@ fn together(requirements: &[Requirement], actions: &[&Action]) -> bool {
     let (lower, upper) = reach(actions);
     let given = vec![0.0; actions.len()];
     let scaled = requirements.iter().map(|one| one.scaled(&given, |k| Some((k, [lower[k], upper[k]]))));
-    let spaces: Vec<HalfSpace> = scaled.filter_map(Result::ok).collect();
+    let spaces: Vec<HalfSpace> = scaled.filter_map(Result::ok).flatten().collect();
     let mut middle = vec![0.5; actions.len()];
     project(&spaces, &vec![0.0; actions.len()], &vec![1.0; actions.len()], &mut middle).is_some()
 }

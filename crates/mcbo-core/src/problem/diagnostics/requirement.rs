@@ -9,9 +9,9 @@ pub enum RequirementFault {
     /// Nothing is compared.
     #[error("it compares nothing")]
     NoComparison,
-    /// Two sides that must be equal, or more than two.
-    #[error("only `<=` and `>=` can be required, once each")]
-    Equality,
+    /// More than two sides.
+    #[error("it compares more than two sides")]
+    TwoComparisons,
     /// A side is no formula.
     #[error(transparent)]
     Formula(ExprError),
@@ -50,8 +50,8 @@ impl RequirementFault {
     pub(super) fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoComparison => "write two sides, as in \"dose1 + dose2 <= 120\"",
-            Self::Equality => {
-                "write two requirements for two ends; leave out an action that follows from the others, and let a node's `formula` compute it"
+            Self::TwoComparisons => {
+                "write two requirements, as in [\"10 <= dose1 + dose2\", \"dose1 + dose2 <= 120\"]"
             }
             Self::Formula(error) => return error.hint(),
             Self::NotANumber { what: "a node", .. } => {

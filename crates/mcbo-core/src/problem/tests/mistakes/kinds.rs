@@ -235,13 +235,23 @@ fn requirements() {
             complaints(&with(text)).iter().map(|line| line.trim_start_matches("21: ").to_owned()).collect();
         assert_eq!(found, [expected], "{text}");
     }
-    for text in ["dose + feed == 100", "dose + feed = 100", "10 <= dose <= 50"] {
+    for text in ["10 <= dose <= 50", "dose = feed = 10", "dose =< 5"] {
         let found = complaints(&with(text));
-        assert!(
-            found.len() == 1 && found[0].contains("only `<=` and `>=` can be required, once each"),
-            "{found:?}"
-        );
+        assert!(found.len() == 1 && found[0].contains("it compares more than two sides"), "{found:?}");
     }
+    for (text, by) in [("dose + feed == 100", "90"), ("dose + feed = 100", "90"), ("feed = dose + 5", "5")] {
+        let found = complaints(&with(text));
+        let expected = format!("the neutral values break it by {by}");
+        assert!(found.len() == 1 && found[0].contains(&expected), "{found:?}");
+    }
+    for text in ["dose + feed = 300", "dose + feed = -10"] {
+        let found = complaints(&with(text));
+        assert!(found.len() == 1 && found[0].contains("no values of the actions keep to it"), "{found:?}");
+    }
+    assert!(
+        Problem::from_toml(&with("dose + feed = 10"))
+            .is_ok_and(|problem| problem.requirements()[0].is_equality())
+    );
     // Each can be kept to, all together cannot.
     let both = PROCESS.replace("\"feed >= dose - 50\"", "\"dose >= 40\", \"feed >= 60\"");
     let found = complaints(&both);

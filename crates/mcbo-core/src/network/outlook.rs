@@ -132,7 +132,18 @@ impl Network {
     pub(crate) fn for_searching(&self) -> Cow<'_, Self> {
         /// With fewer rows there is little to gain.
         const MANY: usize = 250;
-        let many = |model: &NodeModel| model.groups().iter().any(|group| group.rows > MANY);
+        self.above(MANY)
+    }
+
+    /// The same for a search that takes very long.
+    pub(crate) fn for_searching_long(&self) -> Cow<'_, Self> {
+        const MANY: usize = 30;
+        self.above(MANY)
+    }
+
+    /// Condensed if a node has more rows than that.
+    fn above(&self, most: usize) -> Cow<'_, Self> {
+        let many = |model: &NodeModel| model.groups().iter().any(|group| group.rows > most);
         match self.nodes.iter().flatten().any(many) {
             true => Cow::Owned(self.condensed(REMAINDERS[0])),
             false => Cow::Borrowed(self),

@@ -83,7 +83,7 @@ impl Mcbo {
             let optimistic = intervention.clone();
             return Certificate { width, lower: f64::NEG_INFINITY, upper: f64::INFINITY, optimistic };
         }
-        let network = &*network.for_searching();
+        let network = &*network.for_searching_long();
         let lower = worst(problem, network, intervention, width, seed);
         let search = SearchSettings {
             screened: THOROUGH * self.search.screened,

@@ -73,7 +73,8 @@ fn file(database: &Database, study: i64) -> std::io::Result<Option<Turn<'static>
     let path = std::env::temp_dir().join(format!("mcbo-{store}-{study}.turn"));
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
     let locked = file.try_lock().is_ok() && is_there(&file, &path);
-    Ok(locked.then_some(Turn::File(file, path)))
+    // Made only if it is one: with a turn that is dropped its file goes.
+    Ok(locked.then(|| Turn::File(file, path)))
 }
 
 /// Whether a file is still the one of that name: the one before may have removed it.
@@ -90,4 +91,30 @@ fn is_there(file: &File, path: &std::path::Path) -> bool {
 #[cfg(not(unix))]
 fn is_there(_: &File, _: &std::path::Path) -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_has_the_turn_and_then_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("s.sqlite").display());
+        let [database, other] = [(), ()].map(|()| Database::open(&url, true).unwrap());
+        let no_time = Duration::from_millis(20);
+        let turn = Turn::take(&database, 1, no_time).expect("it is free");
+        for _ in 0..2 {
+            assert!(Turn::take(&other, 1, no_time).is_none());
+        }
+        assert!(Turn::take(&other, 2, no_time).is_some(), "another study has its own");
+        std::thread::scope(|scope| {
+            let next = scope.spawn(|| Turn::take(&other, 1, Duration::from_secs(60)).is_some());
+            std::thread::sleep(Duration::from_millis(30));
+            assert!(!next.is_finished());
+            drop(turn);
+            assert!(next.join().unwrap());
+        });
+        assert!(Turn::take(&database, 1, no_time).is_some());
+    }
 }

@@ -38,7 +38,8 @@ use mcbo_report::Suspected;
 /// If the threads cannot be started, or the computation fails.
 fn with_threads<T: Send>(threads: Option<usize>, compute: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     match threads {
-        None => compute(),
+        // On one of them: from outside every small part of the work would be handed over, and waited for.
+        None => rayon::scope(|_| compute()),
         Some(threads) => rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()

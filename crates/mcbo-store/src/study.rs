@@ -177,6 +177,9 @@ impl StoredStudy {
         let Ledger { study, records, seq, .. } = self.ledger()?;
         let (study, known, seq) = (study.clone(), records.len(), *seq);
         let (start, mut tries, mut beside) = (Instant::now(), 0, 0);
+        let suggestions = |trials: &[Trial]| -> Vec<Suggestion> {
+            trials.iter().map(|trial| trial.suggestion.clone()).collect()
+        };
         let (mut outcome, mut turn) = (Ok(None), None);
         study.propose_beside(given, fixed, &mut |proposal| {
             let took = start.elapsed();
@@ -186,34 +189,25 @@ impl StoredStudy {
                 let ledger = self.ledger().ok().filter(|ledger| ledger.rows_moved <= seq)?;
                 let since = ledger.study.trials().get(known..).filter(|since| !since.is_empty())?;
                 (tries, beside) = (tries + 1, since.len());
-                return Some(since.iter().map(|trial| trial.suggestion.clone()).collect());
+                return Some(suggestions(since));
             };
-            let put = self.change(|change| {
+            // Everything that was put under way since, if there is more than it was found beside.
+            let mut others = None;
+            outcome = self.change(|change| {
                 let since = change.ledger.study.trials().get(known..).unwrap_or_default();
                 if change.ledger.rows_moved > seq {
                     return Ok(None);
                 }
                 if since.len() > beside {
-                    return Ok(Some(Err(since.iter().map(|trial| trial.suggestion.clone()).collect())));
+                    others = Some(suggestions(since));
+                    return Ok(None);
                 }
                 let proposals = vec![(proposal.clone(), took.as_secs_f64())];
                 let computed = Computed { seq, beside: beside > 0, proposals };
-                change.ask(worker, count, given, fixed, Some(computed)).map(|trials| Some(Ok(trials)))
+                change.ask(worker, count, given, fixed, Some(computed)).map(Some)
             });
-            let others: Vec<Suggestion> = match put {
-                Ok(Some(Err(others))) => others,
-                Ok(Some(Ok(trials))) => {
-                    outcome = Ok(Some(trials));
-                    return None;
-                }
-                Ok(None) => return None,
-                Err(error) => {
-                    outcome = Err(error);
-                    return None;
-                }
-            };
-            (tries, beside) = (tries + 1, others.len());
-            (tries <= BESIDE).then_some(others)
+            (tries, beside) = (tries + 1, others.as_ref().map_or(beside, Vec::len));
+            others.filter(|_| tries <= BESIDE)
         })?;
         drop(turn);
         outcome

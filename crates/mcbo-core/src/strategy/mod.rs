@@ -7,6 +7,7 @@ mod certificate;
 mod costs;
 mod eifn;
 mod excursion;
+mod known;
 mod limits;
 mod mcbo;
 mod observe;

@@ -10,8 +10,9 @@ use crate::network::{
 };
 use crate::optimism::Optimism;
 use crate::search::{AscentBudget, Scored, SearchSettings, climb};
-use crate::{Choice, Data, DecisionSpace, Given, Intervention, Noise, Problem};
+use crate::{Choice, DecisionSpace, Given, Intervention, Problem};
 
+use super::known::Known;
 use super::limits::{self, Guard, shortfall};
 use super::{Context, Luck, Mcbo, Memory, SuggestError, Warning, best_observed, not_given};
 
@@ -35,7 +36,7 @@ impl Criterion {
     }
 
     /// The worth of draws of the expected reward; none where a formula has no value.
-    fn worth(self, mut draws: Vec<f64>) -> f64 {
+    pub(super) fn worth(self, mut draws: Vec<f64>) -> f64 {
         let worth = match self {
             Criterion::Mean => draws.iter().sum::<f64>() / draws.len() as f64,
             Criterion::Lower => quantile(&mut draws, LOWER_QUANTILE),
@@ -123,13 +124,16 @@ impl Mcbo {
     ) -> Result<Vec<Recommendation>, SuggestError> {
         let memory = Memory::default();
         let context = &Context { pending: &[], failed: &[], memory: &memory, ..*context };
-        let (network, _) = context.fit(&under_limits(context.problem, &self.model), rng)?;
+        let model = under_limits(context.problem, &self.model);
+        let (network, _) = context.fit(&model, rng)?;
         let seed: u64 = rng.random();
+        let known = Known::of(context, &model, seed)?;
         let advise = |given: &Given| {
             let mut network = network.clone();
             network.given(given);
+            let known = known.clone().map(|known| known.given(given));
             let context = Context { given, ..*context };
-            advise(&context, network, self.optimism, &self.search, criterion, seed)
+            advise(&context, network, known, self.optimism, &self.search, criterion, seed)
         };
         Ok(contexts.iter().map(advise).collect())
     }
@@ -159,15 +163,18 @@ pub(super) fn recommend(
 ) -> Result<Recommendation, SuggestError> {
     let memory = Memory::default();
     let context = &Context { pending: &[], failed: &[], memory: &memory, ..*context };
-    let (network, _) = context.fit(&under_limits(context.problem, model), rng)?;
+    let model = under_limits(context.problem, model);
+    let (network, _) = context.fit(&model, rng)?;
     let seed: u64 = rng.random();
-    Ok(advise(context, network, optimism, search, criterion, seed))
+    let known = Known::of(context, &model, seed)?;
+    Ok(advise(context, network, known, optimism, search, criterion, seed))
 }
 
 /// What a fitted model recommends.
 fn advise(
     context: &Context<'_>,
     network: Network,
+    known: Option<Known>,
     optimism: Optimism,
     search: &SearchSettings,
     criterion: Criterion,
@@ -179,15 +186,17 @@ fn advise(
     let found = found.into_iter().map(|found| (found.choice, found.intervention)).take(CANDIDATES);
     let observed = best_observed(problem, context.data, CANDIDATES).into_iter();
     let observed = observed.map(|intervention| (Choice::of(problem, &intervention), intervention));
-    let known = known_for_sure(problem, context.data);
     let worth = |intervention: &Intervention| {
         let missing = shortfall(&quick.keeping(problem, intervention), Counting::Cautious);
         match &known {
-            Some((reward, known)) if known == intervention => Worth { missing, sure: true, reward: *reward },
+            Some(known) if known.intervention == *intervention => {
+                Worth { missing, sure: true, reward: known.reward }
+            }
             _ => {
                 let draws = quick.reward_draws(problem, intervention, seed);
-                let sure =
-                    known.as_ref().is_none_or(|(reward, _)| Criterion::Lower.worth(draws.clone()) > *reward);
+                let sure = known
+                    .as_ref()
+                    .is_none_or(|known| known.is_surpassed(problem, intervention, &draws, seed));
                 Worth { missing, sure, reward: criterion.worth(draws) }
             }
         }
@@ -233,22 +242,6 @@ fn advise(
         limits,
         network,
     }
-}
-
-/// The best measured trial with its reward, if nothing on the way to it is noisy: what it gave once it gives again.
-///
-/// What was never tried has to be better than that by its lower bound: of many places that a model thinks better, the one it thinks
-/// best is the one it flatters most.
-fn known_for_sure(problem: &Problem, data: &Data) -> Option<(f64, Intervention)> {
-    let (reward, ancestors) = (problem.reward(), problem.graph().ancestors(problem.reward()));
-    let mut nodes = problem.nodes().iter().enumerate();
-    if nodes.any(|(node, declared)| (ancestors[node] || node == reward) && declared.noise != Noise::None) {
-        return None;
-    }
-    let best = best_observed(problem, data, 1).pop()?;
-    let of_best = |(trial, _): &(usize, f64)| data.observations()[*trial].intervention == best;
-    let measured = data.rewards(problem).filter(of_best).map(|(_, reward)| reward).reduce(f64::max)?;
-    Some((measured, best))
 }
 
 /// Interventions that would be worth more and do not keep the limits, for which the edge is looked for.

@@ -10,6 +10,8 @@ use super::{Context, Criterion, SuggestError, best_observed};
 
 /// Trials that are the same to this share of every range crowd on one another.
 const CROWDED: f64 = 0.02;
+/// More trials than this are not compared with one another.
+const MOST: usize = 2_000;
 
 /// The best measured trial, if nothing on the way to its reward is noisy: what it gave once it gives again.
 #[derive(Debug, Clone)]
@@ -81,6 +83,9 @@ impl Known {
 /// crowd: a few that are close together are what a model learns details from.
 fn trials_apart(problem: &Problem, data: &Data, best: usize) -> Option<Data> {
     let trials = data.observations();
+    if trials.len() > MOST {
+        return None;
+    }
     let mut apart = vec![best];
     for (place, trial) in trials.iter().enumerate() {
         let crowds = |&other: &usize| {

@@ -11,11 +11,12 @@ use sha2::{Digest, Sha256};
 pub(crate) type Content = [u8; 32];
 
 /// The checksum of a content.
-pub(crate) fn content(payload: &str) -> Content {
-    Sha256::digest(payload.as_bytes()).into()
+pub(crate) fn content(payload: impl AsRef<[u8]>) -> Content {
+    Sha256::digest(payload.as_ref()).into()
 }
 
-/// The checksum of an event after one with the checksum `before`, which is empty for the first.
+/// The checksum of an event after one with the checksum `before`, which is empty for the first. Those of a snapshot's parts go on from
+/// its event in the same way, with their numbers in the place of the time.
 pub(crate) fn link(before: &str, seq: i64, at: i64, kind: &str, content: &Content) -> String {
     let mut hash = Sha256::new();
     part(&mut hash, before.as_bytes());

@@ -140,7 +140,7 @@ impl StoredStudy {
     ) -> Result<Vec<StoredTrial>, StoreError> {
         for _ in 0..ATTEMPTS {
             let now = (self.shared.clock)();
-            let ledger = self.ledger()?;
+            let ledger = &self.catch()?.ledger;
             let wanted = count - ledger.known(worker, count, given, fixed, now).len();
             if wanted == 0 {
                 break;
@@ -174,7 +174,7 @@ impl StoredStudy {
         fixed: &Fixed,
     ) -> Result<Option<Vec<StoredTrial>>, StoreError> {
         let shared = self.shared.clone();
-        let Ledger { study, records, seq, .. } = self.ledger()?;
+        let Ledger { study, records, seq, .. } = &self.catch()?.ledger;
         let (study, known, seq) = (study.clone(), records.len(), *seq);
         let (start, mut tries, mut beside) = (Instant::now(), 0, 0);
         let suggestions = |trials: &[Trial]| -> Vec<Suggestion> {
@@ -186,7 +186,7 @@ impl StoredStudy {
             let Some(proposal) = proposal else {
                 // Those who have come as far wait for one another, so that each sees what the one before it has put under way.
                 turn = Turn::take(&shared.database, self.id, took);
-                let ledger = self.ledger().ok().filter(|ledger| ledger.rows_moved <= seq)?;
+                let ledger = &self.catch().ok().filter(|fold| fold.ledger.rows_moved <= seq)?.ledger;
                 let since = ledger.study.trials().get(known..).filter(|since| !since.is_empty())?;
                 (tries, beside) = (tries + 1, since.len());
                 return Some(suggestions(since));
@@ -243,6 +243,14 @@ impl StoredStudy {
     /// If the database cannot be read.
     pub fn trials(&mut self) -> Result<Vec<StoredTrial>, StoreError> {
         Ok(self.ledger()?.trials())
+    }
+
+    /// Some trials, in order: those of which that is true.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn trials_that(&mut self, wanted: impl Fn(&Trial) -> bool) -> Result<Vec<StoredTrial>, StoreError> {
+        Ok(self.ledger()?.trials_that(wanted))
     }
 
     /// The study as it stands, in memory: to look at, to ask for a recommendation, or to go on with outside the store.
@@ -392,6 +400,13 @@ impl StoredStudy {
 
     /// The state with everything that is in the database.
     pub(crate) fn current(&mut self) -> Result<&Fold, StoreError> {
+        self.catch()?;
+        self.save();
+        self.fold.as_ref().ok_or_else(|| self.bad_event(1, "the log is empty".into()))
+    }
+
+    /// Reads what is new in the database, for what is not done yet: snapshots wait.
+    pub(crate) fn catch(&mut self) -> Result<&Fold, StoreError> {
         let shared = self.shared.clone();
         let mut fold = self.fold.take();
         let mut transaction = shared.database.read()?;

@@ -68,7 +68,7 @@ fn wait(start: Instant, patience: Duration) -> Option<()> {
 /// The file of a study's turn, locked; nothing while somebody else has it.
 fn file(database: &Database, study: i64) -> std::io::Result<Option<Turn<'static>>> {
     let store = std::fs::canonicalize(&database.address.path)?;
-    let store = content(&store.to_string_lossy());
+    let store = content(&*store.to_string_lossy());
     let store: String = store[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     let path = std::env::temp_dir().join(format!("mcbo-{store}-{study}.turn"));
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;

@@ -8,8 +8,9 @@ use super::Record;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Records(Vec<Kept>);
 
+/// What is kept of a trial.
 #[derive(Debug, Clone)]
-enum Kept {
+pub(crate) enum Kept {
     Row { at: i64, seq: i64 },
     Whole(Box<Record>),
 }
@@ -39,6 +40,16 @@ impl Records {
     /// Of a row that an event of this place and time has just brought.
     pub fn push_row(&mut self, at: i64, seq: i64) {
         self.0.push(Kept::Row { at, seq });
+    }
+
+    /// As it was kept.
+    pub fn push_kept(&mut self, kept: Kept) {
+        self.0.push(kept);
+    }
+
+    /// All of them, as they are kept.
+    pub fn kept(&self) -> impl Iterator<Item = &Kept> {
+        self.0.iter()
     }
 
     pub fn get(&self, place: usize) -> Option<Cow<'_, Record>> {

@@ -74,12 +74,9 @@ fn part(hash: &mut Sha256, bytes: &[u8]) {
 
 /// The first half of a checksum: 128 bits are enough for what happens by itself.
 fn text(hash: Sha256) -> String {
-    use std::fmt::Write;
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
     let bytes: [u8; 32] = hash.finalize().into();
-    bytes[..16].iter().fold(String::with_capacity(32), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes[..16].iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -142,6 +142,16 @@ impl StoredStudy {
         &mut self,
         act: impl FnOnce(&mut Change<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        let done = self.change_first(act)?;
+        self.save();
+        Ok(done)
+    }
+
+    /// The same for one who has more to do before a snapshot may be written.
+    pub(crate) fn change_first<T>(
+        &mut self,
+        act: impl FnOnce(&mut Change<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let shared = self.shared.clone();
         // A long log is read while others may write; what came meanwhile is read below.
         self.catch()?;
@@ -184,7 +194,6 @@ impl StoredStudy {
         schema::write_line(&mut transaction, &line, false)?;
         transaction.commit()?;
         self.fold = Some(fold);
-        self.save();
         Ok(done)
     }
 }

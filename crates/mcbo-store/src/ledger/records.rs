@@ -1,6 +1,7 @@
 //! The records of all trials, in little memory.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use super::Record;
 
@@ -54,6 +55,16 @@ impl Records {
 
     pub fn get(&self, place: usize) -> Option<Cow<'_, Record>> {
         self.0.get(place).map(Kept::whole)
+    }
+
+    /// The place of the last proposal, and how long it took.
+    pub fn last_proposal(&self) -> Option<(i64, Duration)> {
+        self.0.iter().rev().find_map(|kept| match kept {
+            Kept::Row { .. } => None,
+            Kept::Whole(record) => {
+                Some((record.seq, Duration::try_from_secs_f64(record.took_seconds?).unwrap_or_default()))
+            }
+        })
     }
 
     pub fn get_mut(&mut self, place: usize) -> Option<&mut Record> {

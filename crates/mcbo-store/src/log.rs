@@ -28,7 +28,7 @@ impl StoredStudy {
         line: &StudyLine,
     ) -> Result<(), StoreError> {
         if fold.is_none() {
-            *fold = self.from_snapshot(transaction).filter(|fold| fold.ledger.seq <= line.head);
+            *fold = self.kept_state(transaction).filter(|fold| fold.ledger.seq <= line.head);
         }
         let mut pages = Pages::default();
         loop {

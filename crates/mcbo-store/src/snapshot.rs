@@ -72,7 +72,7 @@ enum Absent {
 
 impl StoredStudy {
     /// The state by the last snapshot, if there is one that fits the log.
-    pub(crate) fn from_snapshot(&self, transaction: &mut Transaction<'_>) -> Option<Fold> {
+    pub(crate) fn kept_state(&self, transaction: &mut Transaction<'_>) -> Option<Fold> {
         // What cannot be read is found by `doctor`; here the log is read instead.
         self.read_snapshot(transaction).ok()?.ok()
     }

@@ -1,9 +1,7 @@
-//! Seats and turns: those who ask at once compute as many at a time as there are seats, and conclude one after the other.
+//! Turns: of those who ask at once some may compute first, and all conclude one after the other.
 //!
 //! Nothing depends on them but time. What is put under way is checked in its transaction; without turns those who have computed at once
-//! would find again and again, beside one another, what they have found. Without seats all would compute the same model, and come to
-//! their turns at the same time, where one core waits; with them those who come later compute while those before them conclude, and know
-//! what these have found.
+//! would find again and again, beside one another, what they have found.
 
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
@@ -24,7 +22,7 @@ pub(crate) struct Held {
 
 impl Held {
     /// The file of a study for something, held; nothing while somebody else has it.
-    fn take(database: &Database, study: i64, what: &str) -> std::io::Result<Option<Self>> {
+    pub fn take(database: &Database, study: i64, what: &str) -> std::io::Result<Option<Self>> {
         let store = match database.address.backend {
             Backend::Sqlite => std::fs::canonicalize(&database.address.path)?.to_string_lossy().into_owned(),
             Backend::Postgres => database.address.shown.clone(),
@@ -43,31 +41,6 @@ impl Drop for Held {
         // While it is locked, so that nobody else's is removed. One that stays does no harm.
         let _ = std::fs::remove_file(&self.path);
     }
-}
-
-/// A place to compute a suggestion for a study on this machine; the next has it when this is dropped, or when its program ends in any way.
-pub(crate) struct Seat {
-    #[expect(dead_code, reason = "held, not read")]
-    held: Held,
-    /// Whether others wait until the suggestion is under way.
-    pub alone: bool,
-}
-
-impl Seat {
-    /// One of so many seats; nothing while others have all of them.
-    pub fn take(database: &Database, study: i64, seats: usize) -> std::io::Result<Option<Self>> {
-        for seat in 0..seats {
-            if let Some(held) = Held::take(database, study, &format!("seat{seat}"))? {
-                return Ok(Some(Self { held, alone: seats == 1 }));
-            }
-        }
-        Ok(None)
-    }
-}
-
-/// How many can compute at the same time.
-pub(crate) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// One's turn; the next has it when this is dropped, or when its program ends in any way.
@@ -154,16 +127,15 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_seats_as_are_said() {
+    fn what_is_held_is_held_by_one() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("s.sqlite").display());
         let [database, other] = [(), ()].map(|()| Database::open(&url, true).unwrap());
-        let mut held: Vec<Seat> =
-            (0..3).map(|_| Seat::take(&database, 1, 3).unwrap().expect("it is free")).collect();
-        assert!(Seat::take(&other, 1, 3).unwrap().is_none());
-        assert!(Seat::take(&other, 1, 4).unwrap().is_some(), "one more");
-        assert!(Seat::take(&other, 2, 1).unwrap().is_some(), "another study has its own");
-        held.pop();
-        assert!(Seat::take(&other, 1, 3).unwrap().is_some());
+        let held = Held::take(&database, 1, "lead").unwrap().expect("it is free");
+        assert!(Held::take(&other, 1, "lead").unwrap().is_none());
+        assert!(Held::take(&other, 1, "turn").unwrap().is_some(), "something else");
+        assert!(Held::take(&other, 2, "lead").unwrap().is_some(), "another study has its own");
+        drop(held);
+        assert!(Held::take(&other, 1, "lead").unwrap().is_some());
     }
 }

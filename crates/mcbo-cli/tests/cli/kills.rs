@@ -36,6 +36,8 @@ y = "-(x - 1.2)^2 + normal(0, 0.05)"
 const PROGRAM: &str = r#"
 read -r line
 trial=$(printf %s "$line" | sed 's/.*"trial": *\([0-9]*\).*/\1/')
+# Its run was killed before it could say what to measure.
+[ -n "$trial" ] || exit 1
 echo "begun $trial $PPID" >> notes
 sleep 0.00$(($$ % 10))
 y=0.$(date +%N)$$

@@ -28,7 +28,7 @@ fn postgres() {
 
 /// The state by the snapshot that there is.
 fn kept(study: &StoredStudy) -> Option<Fold> {
-    study.from_snapshot(&mut study.shared.database.read().unwrap())
+    study.kept_state(&mut study.shared.database.read().unwrap())
 }
 
 /// The state by the log alone.

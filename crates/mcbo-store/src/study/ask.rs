@@ -7,7 +7,7 @@ use mcbo_core::{Fixed, Given, Suggestion, Trial};
 use super::StoredStudy;
 use crate::StoreError;
 use crate::ledger::{Change, Computed, Ledger};
-use crate::turn::{Seat, Turn, cores};
+use crate::turn::{Held, Turn};
 use crate::view::StoredTrial;
 
 /// How often a suggestion is computed while others may write, before the study is locked for it.
@@ -20,7 +20,7 @@ const COPIED: usize = 100_000;
 const SHORT: Duration = Duration::from_millis(10);
 /// How long the first one takes, as far as anybody knows.
 const UNKNOWN: Duration = Duration::from_millis(250);
-/// The longest that anybody waits for a seat.
+/// The longest that anybody waits for the one who computes first.
 const LONGEST: Duration = Duration::from_secs(60);
 /// How long it takes to look again.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -78,7 +78,7 @@ impl StoredStudy {
         fixed: &Fixed,
     ) -> Result<Option<Vec<StoredTrial>>, StoreError> {
         let shared = self.shared.clone();
-        let mut seat = self.seat()?;
+        let lead = self.lead()?;
         // Whoever has waited knows more.
         let Ledger { study, records, seq, .. } = &self.catch()?.ledger;
         let (study, known, seq) = (study.clone(), records.len(), *seq);
@@ -91,7 +91,6 @@ impl StoredStudy {
             let took = start.elapsed();
             let Some(proposal) = proposal else {
                 // Those who have come as far wait for one another, so that each sees what the one before it has put under way.
-                seat = seat.take().filter(|seat| seat.alone);
                 turn = Turn::take(&shared.database, self.id, took);
                 let ledger = &self.catch().ok().filter(|fold| fold.ledger.rows_moved <= seq)?.ledger;
                 let since = ledger.study.trials().get(known..).filter(|since| !since.is_empty())?;
@@ -117,28 +116,30 @@ impl StoredStudy {
             others.filter(|_| tries <= BESIDE)
         })?;
         // Nobody waits for a snapshot.
-        drop((turn, seat));
+        drop((turn, lead));
         self.save();
         outcome
     }
 
-    /// Waits for a seat to compute a suggestion; nothing where that is not worth it, or it takes too long. Where something was told since
-    /// the last suggestion there is one: the next model takes a multiple of those after it, which begin from it. Else there is one for every
-    /// core.
-    fn seat(&mut self) -> Result<Option<Seat>, StoreError> {
+    /// Where something was told since the last suggestion, no more compute at once than have two cores each, and the others wait until one is
+    /// under way: a model of new measurements takes a multiple of those after it, which begin from it. Nothing where that is not so,
+    /// or has taken too long.
+    fn lead(&mut self) -> Result<Option<Held>, StoreError> {
         let (shared, start) = (self.shared.clone(), Instant::now());
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         loop {
             let ledger = &self.catch()?.ledger;
             let last = ledger.records.last_proposal();
             let took = last.map_or(UNKNOWN, |(_, took)| took);
-            if took < SHORT {
+            if took < SHORT || last.is_some_and(|(seq, _)| seq == ledger.seq) {
                 return Ok(None);
             }
-            let alone = last.is_none_or(|(seq, _)| seq != ledger.seq);
-            match Seat::take(&shared.database, self.id, if alone { 1 } else { cores() }) {
+            let mut leads = (0..cores.div_ceil(2)).map(|lead| format!("lead{lead}"));
+            let taken = leads.find_map(|lead| Held::take(&shared.database, self.id, &lead).transpose());
+            match taken.transpose() {
                 Ok(None) if start.elapsed() < (4 * took).min(LONGEST) => std::thread::sleep(PAUSE),
-                // Where there are no seats to be had it goes without.
-                seat => return Ok(seat.ok().flatten()),
+                // Where nothing can be held it goes without.
+                held => return Ok(held.ok().flatten()),
             }
         }
     }

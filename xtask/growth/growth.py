@@ -142,6 +142,7 @@ def trials():
                 run("ask", name)
                 run("tell", name, str(trial), "x0=0.1", "x1=0.2", f"x2={0.1 * trial}")
             prolong(name, count)
+            # The first command reads all of the log and writes a snapshot; it is the others that count.
             told = run("tell", name, str(ask(name)), "x0=0.1", "x1=0.2", "x2=0.3")
             lines.append((count, run("ask", name), told, run("status", name)))
         table(f"Trials in a log, strategy `{strategy}`", ["trials", "`ask`", "`tell`", "`status`"], lines)

@@ -53,5 +53,6 @@ pub use strategy::{
     StrategyOptions, StrategySettings, SuggestError, Suggestion, Ucb, Warning, design_point,
 };
 pub use study::{
-    ChangeError, Oddity, Origin, Prediction, Study, StudyError, Trial, TrialState, Why, default_initial,
+    ChangeError, Oddity, Origin, Prediction, Standing, Study, StudyError, Trial, TrialState, Why,
+    default_initial,
 };

@@ -3,10 +3,12 @@
 mod advice;
 mod effects;
 mod error;
+mod kept;
 mod mend;
 mod oddity;
 mod predict;
 mod resume;
+mod shared;
 mod thin;
 mod trial;
 mod why;
@@ -24,9 +26,11 @@ use crate::strategy::{
 use crate::{Fixed, Given, Intervention, Problem};
 
 pub use error::StudyError;
+pub use kept::Standing;
 pub use oddity::Oddity;
 pub use predict::Prediction;
 pub use resume::ChangeError;
+use shared::Shared;
 pub use trial::{Origin, Trial, TrialState};
 pub use why::Why;
 
@@ -60,12 +64,12 @@ pub struct Study {
     advisor: Mcbo,
     seed: u64,
     initial: usize,
-    trials: Vec<Trial>,
+    trials: Shared<Vec<Trial>>,
     /// The place of every trial's observation in the data, once it has one; places grow with the trials.
-    places: Vec<Option<usize>>,
+    places: Shared<Vec<Option<usize>>>,
     /// The states that trials had before they were taken out.
     voided: BTreeMap<usize, TrialState>,
-    data: Data,
+    data: Shared<Data>,
     memory: Memory,
 }
 
@@ -86,10 +90,10 @@ impl Study {
             advisor: Mcbo::default(),
             seed,
             initial,
-            trials: Vec::new(),
-            places: Vec::new(),
+            trials: Shared::default(),
+            places: Shared::default(),
             voided: BTreeMap::new(),
-            data: Data::new(),
+            data: Shared::default(),
             memory: Memory::default(),
         }
     }
@@ -418,12 +422,12 @@ impl Study {
     /// # Errors
     /// If the observation does not fit the problem.
     pub fn add(&mut self, observation: Observation) -> Result<(), StudyError> {
-        let number = self.trials.len() + 1;
-        self.data.insert(&self.problem, self.data.len(), number, observation.clone())?;
+        let (number, place) = (self.trials.len() + 1, self.data.len());
+        self.data.insert(&self.problem, place, number, observation.clone())?;
         let values = self.data.observations().last().map(|observation| observation.values.clone());
         let suggestion = Suggestion::new(Origin::Added.name(), observation.intervention);
         self.trials.push(Trial { number, state: TrialState::Complete, suggestion, done: None, values });
-        self.places.push(Some(self.data.len() - 1));
+        self.places.push(Some(place));
         Ok(())
     }
 

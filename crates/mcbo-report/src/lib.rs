@@ -40,7 +40,7 @@ pub fn is_quick(study: &mcbo_core::Study) -> bool {
 /// How many trials the share of a longer study has.
 const SHARE: usize = 200;
 
-/// The share of a longer study that pages, pictures and suspicions fit their model to; none of one that is not longer.
+/// The share of a longer study that pages and pictures fit their model to; none of one that is not longer.
 pub fn share(study: &mcbo_core::Study) -> Option<mcbo_core::Study> {
     (study.data().len() > QUICK).then(|| study.thinned(SHARE)).flatten()
 }
@@ -61,22 +61,10 @@ pub struct Suspected {
 impl Suspected {
     /// Fits a model and looks, at a share of a long study; nothing where no model can be fitted.
     pub fn of(study: &mcbo_core::Study) -> Self {
-        match share(study) {
-            Some(share) => Self::of_share(&share, study.data().len()),
-            None => Self { odd: odd(study), of: None },
-        }
-    }
-
-    /// The same of a study that is not needed any more and may be too large for a copy.
-    pub fn of_last(study: mcbo_core::Study) -> Self {
         match study.data().len() {
-            rows if rows > QUICK => Self::of_share(&study.into_thinned(SHARE), rows),
-            _ => Self { odd: odd(&study), of: None },
+            rows if rows > QUICK => Self { odd: odd(&study.knowing(SHARE)), of: Some((SHARE, rows)) },
+            _ => Self { odd: odd(study), of: None },
         }
-    }
-
-    fn of_share(share: &mcbo_core::Study, rows: usize) -> Self {
-        Self { odd: odd(share), of: Some((share.data().len(), rows)) }
     }
 
     /// `, by a model of 200 of 512 trials`, or nothing.

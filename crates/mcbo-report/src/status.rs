@@ -1,6 +1,6 @@
 //! Where a study stands, for programs.
 
-use mcbo_core::{Certificate, Oddity, Recommendation, Study, TrialState};
+use mcbo_core::{Certificate, Oddity, Recommendation, Study, Trial, TrialState};
 use mcbo_store::{Status, StoredTrial, Summary};
 use serde_json::{Value, json};
 
@@ -25,12 +25,18 @@ pub struct View<'a> {
     pub standing: &'a Status,
     /// The study.
     pub study: &'a Study,
-    /// Its trials.
+    /// Its trials, or at least those that [`is_shown`].
     pub trials: &'a [StoredTrial],
     /// What the model recommends, if it was asked.
     pub advice: Option<(&'a Recommendation, &'a Certificate)>,
     /// What does not fit.
     pub suspected: &'a Suspected,
+}
+
+/// Whether something is said of a single trial: it is under way, values of it are missing, or something else was done in it.
+pub fn is_shown(trial: &Trial) -> bool {
+    let missing = trial.values.iter().flatten().any(Option::is_none);
+    trial.state == TrialState::Pending || missing || trial.done.is_some()
 }
 
 /// What does not fit, for scripts.

@@ -22,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(crate) enum Value<'a> {
     Int(i64),
     Text(&'a str),
+    Bytes(&'a [u8]),
 }
 
 /// One connection.

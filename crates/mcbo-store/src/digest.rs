@@ -11,11 +11,12 @@ use sha2::{Digest, Sha256};
 pub(crate) type Content = [u8; 32];
 
 /// The checksum of a content.
-pub(crate) fn content(payload: &str) -> Content {
-    Sha256::digest(payload.as_bytes()).into()
+pub(crate) fn content(payload: impl AsRef<[u8]>) -> Content {
+    Sha256::digest(payload.as_ref()).into()
 }
 
-/// The checksum of an event after one with the checksum `before`, which is empty for the first.
+/// The checksum of an event after one with the checksum `before`, which is empty for the first. Those of a snapshot's parts go on from
+/// its event in the same way, with their numbers in the place of the time.
 pub(crate) fn link(before: &str, seq: i64, at: i64, kind: &str, content: &Content) -> String {
     let mut hash = Sha256::new();
     part(&mut hash, before.as_bytes());
@@ -73,12 +74,9 @@ fn part(hash: &mut Sha256, bytes: &[u8]) {
 
 /// The first half of a checksum: 128 bits are enough for what happens by itself.
 fn text(hash: Sha256) -> String {
-    use std::fmt::Write;
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
     let bytes: [u8; 32] = hash.finalize().into();
-    bytes[..16].iter().fold(String::with_capacity(32), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes[..16].iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use crate::{Entry, Options, Row, Store, StoreError, StoredStudy};
 
 #[path = "../tests/common/mod.rs"]
-mod common;
+pub(crate) mod common;
 
 use common::postgres::Server;
 use common::{EXTENDED, PROBLEM, create, world};

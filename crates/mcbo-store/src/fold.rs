@@ -4,6 +4,7 @@ use mcbo_core::{Problem, Study, StudyError};
 
 use crate::event::{Asked, Created, Event, FORMAT};
 use crate::ledger::Ledger;
+use crate::snapshot::Since;
 use crate::strategies::{Missing, Strategies};
 
 /// The state after some events.
@@ -12,6 +13,8 @@ pub(crate) struct Fold {
     pub ledger: Ledger,
     /// The checksum of the last of them.
     pub tip: String,
+    /// What has come since the last snapshot.
+    pub since: Since,
 }
 
 impl Fold {
@@ -23,7 +26,19 @@ impl Fold {
         if created.format > FORMAT {
             return Err(format!("it has format {}, this program knows {FORMAT}", created.format));
         }
-        let problem = Problem::from_toml(&created.problem).map_err(|errors| errors.to_string())?;
+        let text = created.problem.clone();
+        Self::with_problem(created, &text, at, tip, strategies)
+    }
+
+    /// A state without trials, with the problem that is in force.
+    pub fn with_problem(
+        created: Created,
+        text: &str,
+        at: i64,
+        tip: String,
+        strategies: &dyn Strategies,
+    ) -> Result<Self, String> {
+        let problem = Problem::from_toml(text).map_err(|errors| errors.to_string())?;
         // Reading needs no strategy: one that is not at hand is missed when it is asked.
         let strategy = strategies
             .strategy(&created.strategy)
@@ -31,8 +46,8 @@ impl Fold {
         let study = Study::with_strategy(problem, strategy, created.seed)
             .initial(created.initial)
             .advisor(strategies.advisor(&created.strategy)?);
-        let ledger = Ledger::new(study, Some(created.problem.clone()), at);
-        Ok(Self { created, ledger, tip })
+        let ledger = Ledger::new(study, Some(text.to_owned()), at);
+        Ok(Self { created, ledger, tip, since: Since::default() })
     }
 
     /// The state after one more event.

@@ -19,6 +19,7 @@ use crate::event::{Corrected, Failed, Moves, Noted, Released, Retried, Told, Voi
 use crate::view::StoredTrial;
 
 pub(crate) use change::Change;
+pub(crate) use records::Kept;
 use records::Records;
 pub use rows::Duplicates;
 pub(crate) use rows::{Piece, faults, new_rows};
@@ -61,7 +62,7 @@ pub struct Record {
 
 impl Record {
     /// Of a trial that an event of this place has just brought.
-    fn new(at: i64, seq: i64) -> Self {
+    pub(crate) fn new(at: i64, seq: i64) -> Self {
         Self {
             worker: None,
             asked: at,
@@ -366,7 +367,13 @@ impl Ledger {
 
     /// All trials, in order.
     pub fn trials(&self) -> Vec<StoredTrial> {
-        (1..=self.records.len()).map(|number| self.trial(number)).collect()
+        self.trials_that(|_| true)
+    }
+
+    /// Some trials, in order.
+    pub fn trials_that(&self, wanted: impl Fn(&Trial) -> bool) -> Vec<StoredTrial> {
+        let wanted = self.study.trials().iter().filter(|trial| wanted(trial));
+        wanted.map(|trial| self.trial(trial.number)).collect()
     }
 }
 

@@ -51,6 +51,7 @@ mod memory;
 mod repair;
 mod schema;
 mod shelf;
+mod snapshot;
 mod store;
 mod strategies;
 mod study;

@@ -27,6 +27,9 @@ impl StoredStudy {
         fold: &mut Option<Fold>,
         line: &StudyLine,
     ) -> Result<(), StoreError> {
+        if fold.is_none() {
+            *fold = self.kept_state(transaction).filter(|fold| fold.ledger.seq <= line.head);
+        }
         let mut pages = Pages::default();
         loop {
             let seq = fold.as_ref().map_or(0, |fold| fold.ledger.seq);
@@ -100,13 +103,15 @@ impl StoredStudy {
         }
         let tip = self.checked_tip(fold.as_ref().map_or("", |fold| fold.tip.as_str()), &entry)?;
         let event = Event::read(&entry.kind, &entry.payload).map_err(bad)?;
-        match fold {
+        let fold = match fold {
             Some(fold) => {
                 fold.apply(entry.at, event).map_err(bad)?;
                 fold.tip = tip;
+                fold
             }
-            None => *fold = Some(Fold::start(entry.at, event, tip, &*self.shared.strategies).map_err(bad)?),
-        }
+            None => fold.insert(Fold::start(entry.at, event, tip, &*self.shared.strategies).map_err(bad)?),
+        };
+        fold.since.events += entry.payload.len();
         Ok(())
     }
 
@@ -137,9 +142,19 @@ impl StoredStudy {
         &mut self,
         act: impl FnOnce(&mut Change<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        let done = self.change_first(act)?;
+        self.save();
+        Ok(done)
+    }
+
+    /// The same for one who has more to do before a snapshot may be written.
+    pub(crate) fn change_first<T>(
+        &mut self,
+        act: impl FnOnce(&mut Change<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let shared = self.shared.clone();
         // A long log is read while others may write; what came meanwhile is read below.
-        self.current()?;
+        self.catch()?;
         let mut transaction = shared.database.write()?;
         let mut line = self.check_there(&mut transaction, true)?;
         if let Some(unless) = self.unless.take() {
@@ -161,6 +176,7 @@ impl StoredStudy {
             let Draft { event, text } = draft;
             let Text { payload, content } = text.map_or_else(|| Text::of(&event), Ok)?;
             fold.tip = digest::link(&fold.tip, seq, at, event.kind(), &content);
+            fold.since.events += payload.len();
             transaction.execute(
                 "INSERT INTO events (study, seq, at, kind, payload, digest) VALUES ($1, $2, $3, $4, $5, $6)",
                 &[

@@ -2,6 +2,7 @@
 //!
 //! Version 1: `events` is the truth, append-only; the counts in `studies` are a summary of it that lists are made from.
 //! Version 2: checksums (`crate::digest`). Studies of version 1 get theirs when a program that knows them opens the store first.
+//! Version 3: `snapshots` (`crate::snapshot`), which nothing depends on but time.
 //! A change of the tables is another element of [`STEPS`]; databases are brought up to date when they are opened.
 
 use crate::StoreError;
@@ -10,7 +11,7 @@ use crate::database::{Database, Transaction, Value};
 use crate::digest::{self, StudyLine};
 
 /// What makes each version from the one before it, the same text on both databases.
-pub(crate) const STEPS: [&[&str]; 2] = [
+pub(crate) const STEPS: [&[&str]; 3] = [
     &[
         "CREATE TABLE meta (schema_version BIGINT NOT NULL)",
         "INSERT INTO meta (schema_version) VALUES (0)",
@@ -40,12 +41,23 @@ pub(crate) const STEPS: [&[&str]; 2] = [
         "ALTER TABLE studies ADD COLUMN seal TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE meta ADD COLUMN roll TEXT NOT NULL DEFAULT ''",
     ],
+    &["CREATE TABLE IF NOT EXISTS snapshots (
+        study BIGINT NOT NULL REFERENCES studies (id),
+        seq BIGINT NOT NULL,
+        part BIGINT NOT NULL,
+        kind TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (study, seq, part)
+    )"],
 ];
 
 /// The version this program writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
 /// The first version with checksums.
 pub(crate) const CHECKED: i64 = 2;
+/// The first version with snapshots.
+pub(crate) const SNAPSHOTS: i64 = 3;
 
 /// The key of the lock for changes to the tables and the list of studies, on PostgreSQL.
 const LOCK: i64 = 0x6d63_626f;

@@ -30,6 +30,12 @@ impl Store {
              SELECT CAST($1 AS BIGINT), seq, at, kind, payload, digest FROM events WHERE study = $2",
             &[Value::Int(id), Value::Int(from.id)],
         )?;
+        // They belong to the log, which is the same.
+        transaction.execute(
+            "INSERT INTO snapshots (study, seq, part, kind, digest, content) \
+             SELECT CAST($1 AS BIGINT), seq, part, kind, digest, content FROM snapshots WHERE study = $2",
+            &[Value::Int(id), Value::Int(from.id)],
+        )?;
         schema::write_roll(&mut transaction)?;
         transaction.commit()?;
         Ok(StoredStudy::new(self.shared.clone(), id, at, new))
@@ -62,6 +68,7 @@ impl Store {
             drop(transaction);
             return Err(self.no_study(name)?);
         };
+        transaction.execute("DELETE FROM snapshots WHERE study = $1", &[Value::Int(line.id)])?;
         transaction.execute("DELETE FROM events WHERE study = $1", &[Value::Int(line.id)])?;
         transaction.execute("DELETE FROM studies WHERE id = $1", &[Value::Int(line.id)])?;
         schema::write_roll(&mut transaction)?;

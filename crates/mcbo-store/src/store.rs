@@ -9,8 +9,8 @@ use crate::StoreError;
 use crate::database::{Database, Transaction, Value};
 use crate::digest::{self, StudyLine};
 use crate::event::{Created, Event, FORMAT, program};
-use crate::schema;
 use crate::shelf::refuse_taken;
+use crate::{schema, snapshot};
 use mcbo_core::StrategyOptions;
 
 use crate::strategies::{Library, Strategies};
@@ -52,6 +52,8 @@ pub(crate) struct Shared {
     pub database: Database,
     pub strategies: Arc<dyn Strategies>,
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
+    /// How many bytes of new events a snapshot is written after, at least.
+    pub snapshots_after: usize,
 }
 
 /// Studies in a database. It can be used by several threads, and the database by several programs, at once.
@@ -87,8 +89,9 @@ impl Store {
     }
 
     fn opened(database: Database) -> Result<Self, StoreError> {
+        let (strategies, clock) = (Arc::new(Library), Arc::new(now));
         Ok(Self {
-            shared: Arc::new(Shared { database, strategies: Arc::new(Library), clock: Arc::new(now) }),
+            shared: Arc::new(Shared { database, strategies, clock, snapshots_after: snapshot::AFTER }),
         })
     }
 
@@ -107,6 +110,16 @@ impl Store {
     /// If the store is shared already.
     pub fn with_clock(mut self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         self.own().clock = Arc::new(clock);
+        self
+    }
+
+    /// The same store where a study is kept as it stands, beside its log, whenever at least so many bytes of events have come, and
+    /// half as many as that takes: a megabyte unless said otherwise. What is read is the same. To be called before studies are opened.
+    ///
+    /// # Panics
+    /// If the store is shared already.
+    pub fn with_snapshots_after(mut self, bytes: usize) -> Self {
+        self.own().snapshots_after = bytes;
         self
     }
 
@@ -140,6 +153,7 @@ impl Store {
         for line in schema::lines(&mut self.shared.database.read()?)? {
             let study = StoredStudy::new(self.shared.clone(), line.id, line.created, &line.name);
             study.each_event(|_| Ok(()))?;
+            study.check_snapshot()?;
         }
         Ok(())
     }

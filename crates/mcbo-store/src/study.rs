@@ -1,34 +1,27 @@
 //! A study in a store.
 
 mod add;
+mod ask;
 mod recompute;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use mcbo_core::{Fixed, Given, Problem, Study, Suggestion, Trial, TrialState};
+use mcbo_core::{Problem, Study, Trial, TrialState};
 
 use crate::database::{Transaction, Value};
 use crate::digest::StudyLine;
 use crate::event::{Event, Row};
 use crate::fold::Fold;
 use crate::history::{Happening, Teller};
-use crate::ledger::{Change, Computed, LEASE, Ledger, faults};
+use crate::ledger::{LEASE, Ledger, faults};
 use crate::log::Unless;
 use crate::schema;
 use crate::store::Shared;
 use crate::table::Table;
-use crate::turn::Turn;
 use crate::view::{Entry, Status, StoredTrial};
 use crate::{RowError, StoreError};
-
-/// How often a suggestion is computed while others may write, before the study is locked for it.
-const ATTEMPTS: usize = 2;
-/// How often it is found again beside what others have put under way meanwhile.
-const BESIDE: usize = 16;
-/// Studies with more trials are too large for a copy that stays as it was.
-const COPIED: usize = 100_000;
 
 /// A study in a store. Every call sees what others have written in the meantime; every call that writes is one
 /// transaction, and done when it returns.
@@ -122,97 +115,6 @@ impl StoredStudy {
         self.fold.as_ref().map_or(0, |fold| fold.ledger.seq)
     }
 
-    /// As [`Self::ask_given`] where this is done in any case, and only the rest is left to the strategy: of the trials that are there
-    /// already those count that do it.
-    ///
-    /// The suggestion is computed from the log as it is then, while others may write. If another one was put under way meanwhile, it is
-    /// found again beside that, which takes a small part of the time; several at once, and those that rows came in between of, are
-    /// computed again, the third time with the study locked. The log says from which of its places it was computed.
-    ///
-    /// # Errors
-    /// As [`Self::ask_given`], and if what is fixed cannot be done.
-    pub fn ask_fixing(
-        &mut self,
-        worker: &str,
-        count: usize,
-        given: &Given,
-        fixed: &Fixed,
-    ) -> Result<Vec<StoredTrial>, StoreError> {
-        for _ in 0..ATTEMPTS {
-            let now = (self.shared.clock)();
-            let ledger = self.ledger()?;
-            let wanted = count - ledger.known(worker, count, given, fixed, now).len();
-            if wanted == 0 {
-                break;
-            }
-            if wanted == 1 && ledger.records.len() <= COPIED {
-                match self.ask_beside(worker, count, given, fixed)? {
-                    Some(trials) => return Ok(trials),
-                    None => continue,
-                }
-            }
-            let mut computed = Some(ledger.compute(wanted, given, fixed)?);
-            let seq = ledger.seq;
-            let put = |change: &mut Change<'_>| match change.ledger.moved > seq {
-                true => Ok(None),
-                false => change.ask(worker, count, given, fixed, computed.take()).map(Some),
-            };
-            if let Some(trials) = self.change(put)? {
-                return Ok(trials);
-            }
-        }
-        self.change(|change| change.ask(worker, count, given, fixed, None))
-    }
-
-    /// Computes one suggestion and puts it under way, beside whatever others put under way meanwhile. Nothing where rows or another
-    /// problem came in between.
-    fn ask_beside(
-        &mut self,
-        worker: &str,
-        count: usize,
-        given: &Given,
-        fixed: &Fixed,
-    ) -> Result<Option<Vec<StoredTrial>>, StoreError> {
-        let shared = self.shared.clone();
-        let Ledger { study, records, seq, .. } = self.ledger()?;
-        let (study, known, seq) = (study.clone(), records.len(), *seq);
-        let (start, mut tries, mut beside) = (Instant::now(), 0, 0);
-        let suggestions = |trials: &[Trial]| -> Vec<Suggestion> {
-            trials.iter().map(|trial| trial.suggestion.clone()).collect()
-        };
-        let (mut outcome, mut turn) = (Ok(None), None);
-        study.propose_beside(given, fixed, &mut |proposal| {
-            let took = start.elapsed();
-            let Some(proposal) = proposal else {
-                // Those who have come as far wait for one another, so that each sees what the one before it has put under way.
-                turn = Turn::take(&shared.database, self.id, took);
-                let ledger = self.ledger().ok().filter(|ledger| ledger.rows_moved <= seq)?;
-                let since = ledger.study.trials().get(known..).filter(|since| !since.is_empty())?;
-                (tries, beside) = (tries + 1, since.len());
-                return Some(suggestions(since));
-            };
-            // Everything that was put under way since, if there is more than it was found beside.
-            let mut others = None;
-            outcome = self.change(|change| {
-                let since = change.ledger.study.trials().get(known..).unwrap_or_default();
-                if change.ledger.rows_moved > seq {
-                    return Ok(None);
-                }
-                if since.len() > beside {
-                    others = Some(suggestions(since));
-                    return Ok(None);
-                }
-                let proposals = vec![(proposal.clone(), took.as_secs_f64())];
-                let computed = Computed { seq, beside: beside > 0, proposals };
-                change.ask(worker, count, given, fixed, Some(computed)).map(Some)
-            });
-            (tries, beside) = (tries + 1, others.as_ref().map_or(beside, Vec::len));
-            others.filter(|_| tries <= BESIDE)
-        })?;
-        drop(turn);
-        outcome
-    }
-
     /// Every row that [`Self::add`] would refuse, with its place.
     ///
     /// # Errors
@@ -243,6 +145,14 @@ impl StoredStudy {
     /// If the database cannot be read.
     pub fn trials(&mut self) -> Result<Vec<StoredTrial>, StoreError> {
         Ok(self.ledger()?.trials())
+    }
+
+    /// Some trials, in order: those of which that is true.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn trials_that(&mut self, wanted: impl Fn(&Trial) -> bool) -> Result<Vec<StoredTrial>, StoreError> {
+        Ok(self.ledger()?.trials_that(wanted))
     }
 
     /// The study as it stands, in memory: to look at, to ask for a recommendation, or to go on with outside the store.
@@ -392,6 +302,13 @@ impl StoredStudy {
 
     /// The state with everything that is in the database.
     pub(crate) fn current(&mut self) -> Result<&Fold, StoreError> {
+        self.catch()?;
+        self.save();
+        self.fold.as_ref().ok_or_else(|| self.bad_event(1, "the log is empty".into()))
+    }
+
+    /// Reads what is new in the database, for what is not done yet: snapshots wait.
+    pub(crate) fn catch(&mut self) -> Result<&Fold, StoreError> {
         let shared = self.shared.clone();
         let mut fold = self.fold.take();
         let mut transaction = shared.database.read()?;

@@ -1,4 +1,4 @@
-//! Turns: those who ask at once conclude one after the other.
+//! Turns: of those who ask at once some may compute first, and all conclude one after the other.
 //!
 //! Nothing depends on them but time. What is put under way is checked in its transaction; without turns those who have computed at once
 //! would find again and again, beside one another, what they have found.
@@ -13,11 +13,40 @@ use crate::digest::content;
 
 /// How long it takes to look again.
 const PAUSE: Duration = Duration::from_millis(1);
+/// A file in the folder for temporary files that one program at a time holds, for as long as this lives or the program does.
+pub(crate) struct Held {
+    #[expect(dead_code, reason = "held, not read")]
+    file: File,
+    path: PathBuf,
+}
+
+impl Held {
+    /// The file of a study for something, held; nothing while somebody else has it.
+    pub fn take(database: &Database, study: i64, what: &str) -> std::io::Result<Option<Self>> {
+        let store = match database.address.backend {
+            Backend::Sqlite => std::fs::canonicalize(&database.address.path)?.to_string_lossy().into_owned(),
+            Backend::Postgres => database.address.shown.clone(),
+        };
+        let store: String = content(&store)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = std::env::temp_dir().join(format!("mcbo-{store}-{study}.{what}"));
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        let locked = file.try_lock().is_ok() && is_there(&file, &path);
+        // Made only if it is held: with one that is dropped its file goes.
+        Ok(locked.then(|| Self { file, path }))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // While it is locked, so that nobody else's is removed. One that stays does no harm.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
 
 /// One's turn; the next has it when this is dropped, or when its program ends in any way.
 pub(crate) enum Turn<'a> {
-    /// A file in the folder for temporary files, for as long as it is open.
-    File(#[expect(dead_code, reason = "held, not read")] File, PathBuf),
+    /// Of a file.
+    File(#[expect(dead_code, reason = "held, not read")] Held),
     /// A lock of the server's, for as long as the transaction.
     Server(#[expect(dead_code, reason = "held, not read")] Transaction<'a>),
 }
@@ -28,8 +57,8 @@ impl<'a> Turn<'a> {
         let start = Instant::now();
         match database.address.backend {
             Backend::Sqlite => loop {
-                match file(database, study).ok()? {
-                    Some(turn) => return Some(turn),
+                match Held::take(database, study, "turn").ok()? {
+                    Some(turn) => return Some(Self::File(turn)),
                     None => wait(start, patience)?,
                 }
             },
@@ -48,33 +77,12 @@ impl<'a> Turn<'a> {
     }
 }
 
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        if let Self::File(_, path) = self {
-            // While it is locked, so that nobody else's is removed. One that stays does no harm.
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
-
 fn wait(start: Instant, patience: Duration) -> Option<()> {
     if start.elapsed() >= patience {
         return None;
     }
     std::thread::sleep(PAUSE);
     Some(())
-}
-
-/// The file of a study's turn, locked; nothing while somebody else has it.
-fn file(database: &Database, study: i64) -> std::io::Result<Option<Turn<'static>>> {
-    let store = std::fs::canonicalize(&database.address.path)?;
-    let store = content(&store.to_string_lossy());
-    let store: String = store[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    let path = std::env::temp_dir().join(format!("mcbo-{store}-{study}.turn"));
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
-    let locked = file.try_lock().is_ok() && is_there(&file, &path);
-    // Made only if it is one: with a turn that is dropped its file goes.
-    Ok(locked.then(|| Turn::File(file, path)))
 }
 
 /// Whether a file is still the one of that name: the one before may have removed it.
@@ -116,5 +124,18 @@ mod tests {
             assert!(next.join().unwrap());
         });
         assert!(Turn::take(&database, 1, no_time).is_some());
+    }
+
+    #[test]
+    fn what_is_held_is_held_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("s.sqlite").display());
+        let [database, other] = [(), ()].map(|()| Database::open(&url, true).unwrap());
+        let held = Held::take(&database, 1, "lead").unwrap().expect("it is free");
+        assert!(Held::take(&other, 1, "lead").unwrap().is_none());
+        assert!(Held::take(&other, 1, "turn").unwrap().is_some(), "something else");
+        assert!(Held::take(&other, 2, "lead").unwrap().is_some(), "another study has its own");
+        drop(held);
+        assert!(Held::take(&other, 1, "lead").unwrap().is_some());
     }
 }

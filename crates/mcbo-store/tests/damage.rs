@@ -31,14 +31,22 @@ fn content(url: &str) -> Result<Content, StoreError> {
         assert_eq!(status.trials, summary.trials);
         logs.push((summary.name.clone(), study.trials()?, study.events()?, study.problem_toml()?));
     }
-    store.check()?;
     Ok(Content { studies, logs })
 }
 
-/// A store with three studies, as one file.
-fn three_studies(folder: &tempfile::TempDir) -> (String, Vec<u8>) {
+/// The same after a look at all of it. What is read without a word is right, even where the look finds something.
+fn checked(url: &str, right: &Content, what: &str) -> Result<Content, StoreError> {
+    let found = content(url)?;
+    assert!(found == *right, "{what}: read without a word, and wrong");
+    Store::open_existing(url)?.check()?;
+    Ok(found)
+}
+
+/// A store with three studies, as one file; with snapshots beside their logs, if that is wanted.
+fn three_studies(folder: &tempfile::TempDir, snapshots: bool) -> (String, Vec<u8>) {
     let url = sqlite(folder);
     let store = Store::open(&url).unwrap().with_clock(|| 1_800_000_000_000);
+    let store = if snapshots { store.with_snapshots_after(1) } else { store };
     for (name, strategy, rounds) in [("apples", "random", 6), ("pears", "mcbo", 5), ("plums", "random", 3)] {
         let mut study = create(&store, name, strategy, 3);
         let row: Row =
@@ -95,16 +103,16 @@ struct Count {
 /// Reads a file with these bytes: right, or said to be damaged. Then writes to it, and saves what can be read of it.
 fn look(url: &str, right: &Content, bytes: &[u8], what: &str, mend: bool, count: &mut Count) {
     put(url, bytes);
-    let at = url.to_owned();
-    match within_seconds(what, move || content(&at)) {
-        Ok(found) => {
-            assert!(found == *right, "{what}: read without a word, and wrong");
+    let (at, should, said) = (url.to_owned(), right.clone(), what.to_owned());
+    match within_seconds(what, move || checked(&at, &should, &said)) {
+        Ok(_) => {
             count.unharmed += 1;
             // What looks whole takes another trial and is whole then, or says that it is not.
             let (at, said) = (url.to_owned(), what.to_owned());
             let written = within_seconds(what, move || {
                 let mut study = Store::open_existing(&at)?.open_study("plums")?;
                 round(&mut study, &said);
+                Store::open_existing(&at)?.check()?;
                 content(&at)
             });
             match written {
@@ -177,9 +185,9 @@ fn repair(url: &str, right: &Content, what: &str, count: &mut Count) {
     }
 }
 
-fn campaign(flips: u64, step: usize) {
+fn campaign(flips: u64, step: usize, snapshots: bool) {
     let folder = tempfile::tempdir().unwrap();
-    let (url, bytes) = three_studies(&folder);
+    let (url, bytes) = three_studies(&folder, snapshots);
     let right = content(&url).unwrap();
     assert_eq!(right.studies.len(), 3);
     let start = Instant::now();
@@ -209,7 +217,7 @@ fn campaign(flips: u64, step: usize) {
     }
     let seconds = start.elapsed().as_secs_f64();
     eprintln!(
-        "{} bytes; {flips} flips: {after_flips}; and cut off every {step} bytes: {count:?}; {seconds:.1} s",
+        "snapshots {snapshots}, {} bytes; {flips} flips: {after_flips}; and cut off every {step} bytes: {count:?}; {seconds:.1} s",
         bytes.len()
     );
     assert!(count.damaged > count.unharmed / 8 && Path::new(file(&url)).exists());
@@ -218,14 +226,16 @@ fn campaign(flips: u64, step: usize) {
 
 #[test]
 fn flipped_bits_and_cut_off_files() {
-    campaign(100, 8192);
+    campaign(100, 8192, false);
+    campaign(100, 8192, true);
 }
 
 /// `cargo nextest run --release --workspace --run-ignored only -E 'test(whole_campaign)'`
 #[test]
 #[ignore = "takes minutes"]
 fn whole_campaign() {
-    campaign(2000, 512);
+    campaign(2000, 512, false);
+    campaign(2000, 512, true);
 }
 
 #[test]
@@ -243,7 +253,7 @@ fn an_empty_file_is_no_store_without_studies() {
 #[test]
 fn a_whole_store_is_repaired_to_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    let (url, _) = three_studies(&folder);
+    let (url, _) = three_studies(&folder, true);
     let right = content(&url).unwrap();
     let repaired = Store::repair(&url, &format!("{url}-new")).unwrap();
     assert!(repaired.iter().all(|study| study.saved && study.lost.is_empty()), "{repaired:?}");
@@ -259,7 +269,7 @@ fn a_whole_store_is_repaired_to_the_same() {
 #[test]
 fn what_was_changed_by_hand_is_found() {
     let folder = tempfile::tempdir().unwrap();
-    let (url, bytes) = three_studies(&folder);
+    let (url, bytes) = three_studies(&folder, false);
     for statement in [
         "UPDATE events SET payload = replace(payload, '0.75', '0.76') WHERE kind = 'corrected'",
         "UPDATE events SET at = at + 1 WHERE study = 2 AND seq = 2",

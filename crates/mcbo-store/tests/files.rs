@@ -92,14 +92,39 @@ fn schema_1_is_read_and_goes_on() {
     assert_eq!(store.studies().unwrap()[0].trials, 9);
 }
 
+/// A store of the program before snapshots: it goes on, and where it cannot be written it is read as it is.
+#[test]
+fn schema_2_is_read_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = sqlite(&folder);
+    let events = {
+        let mut study = create(&Store::open(&url).unwrap(), "s", "mcbo", 2);
+        (0..4).for_each(|_| drop(round(&mut study, "w")));
+        study.events().unwrap()
+    };
+    sql(&url, &["DROP TABLE snapshots; UPDATE meta SET schema_version = 2".into()]);
+    let store = Store::open(&format!("{url}?mode=ro")).unwrap().with_snapshots_after(1);
+    let mut study = store.open_study("s").unwrap();
+    assert_eq!((study.events().unwrap(), study.status().unwrap().complete), (events.clone(), 4));
+    store.check().unwrap();
+    drop((store, study));
+    let store = Store::open(&url).unwrap().with_snapshots_after(1);
+    let mut study = store.open_study("s").unwrap();
+    assert_eq!(study.events().unwrap(), events);
+    assert_eq!(study.recompute(4).unwrap().outcome, Outcome::Same);
+    round(&mut study, "w");
+    assert_eq!(store.open_study("s").unwrap().trials().unwrap(), study.trials().unwrap());
+    store.check().unwrap();
+}
+
 #[test]
 fn newer_foreign_and_broken_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
     drop(Store::open(&at("newer")).unwrap());
-    sql(&at("newer"), &["UPDATE meta SET schema_version = 3".into()]);
+    sql(&at("newer"), &["UPDATE meta SET schema_version = 4".into()]);
     let error = Store::open(&at("newer")).unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 3, known: 2, .. }), "{error}");
+    assert!(matches!(error, StoreError::NewerSchema { found: 4, known: 3, .. }), "{error}");
     assert!(error.to_string().contains("hint:"), "{error}");
 
     sql(&at("foreign"), &["CREATE TABLE meta (author TEXT)".into()]);

@@ -24,7 +24,8 @@ fn child() {
     let rounds: usize = std::env::var("MCBO_STORE_ROUNDS").unwrap().parse().unwrap();
     let worker = format!("process {}", std::process::id());
     let work = || -> Result<(), StoreError> {
-        let mut study = Store::open(&url)?.open_study("s")?;
+        // Snapshots after few events, so that some are killed while they write one.
+        let mut study = Store::open(&url)?.with_snapshots_after(2000).open_study("s")?;
         for _ in 0..rounds {
             let trial = study.ask(&worker, 1)?.remove(0).trial;
             study.tell(trial.number, &world(trial.number, &trial.suggestion.intervention), Some(&worker))?;

@@ -68,7 +68,7 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     }
     let before = state.trials().len() - added;
     let came = |odd: &mcbo_core::Oddity| odd.trials().last().is_some_and(|last| *last > before);
-    super::warn_of_odd(&Suspected::of_last(state), came, &console);
+    super::warn_of_odd(&Suspected::of(&state), came, &console);
     Ok(ExitCode::SUCCESS)
 }
 

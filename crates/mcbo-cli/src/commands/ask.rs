@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Study, Why};
+use mcbo_core::{Study, TrialState, Why};
 use mcbo_store::StoredTrial;
 use serde_json::Value;
 
@@ -18,7 +18,8 @@ use crate::{assignment, describe, json, show, store, timestamp, why};
 pub fn run(arguments: &Ask) -> Result<ExitCode> {
     let worker = arguments.worker.name();
     let mut study = store::study(&arguments.storage, &arguments.study)?.with_lease(arguments.worker.lease());
-    let before = study.trials()?;
+    // Of those that are there, it may be given one that is under way.
+    let before = study.trials_that(|trial| trial.state == TrialState::Pending)?;
     let given = assignment::given(&*study.problem()?, &arguments.given.given)?;
     let mut trials =
         super::with_threads(arguments.threads, || Ok(study.ask_given(&worker, arguments.count, &given)?))?;
@@ -46,7 +47,7 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
             out.flush()?;
         }
         let number = trial.trial.number;
-        if let Some(earlier) = before.get(number - 1) {
+        if let Some(earlier) = before.iter().find(|earlier| earlier.trial.number == number) {
             let since = timestamp::relative(earlier.record.asked, timestamp::now());
             console.note(&match &earlier.record.worker {
                 Some(other) if *other != worker => {

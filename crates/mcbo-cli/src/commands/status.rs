@@ -17,7 +17,8 @@ use crate::{assignment, describe, store, timestamp};
 /// Prints where a study stands.
 pub fn run(arguments: &Look) -> Result<ExitCode> {
     let mut stored = store::study(&arguments.storage, &arguments.study)?;
-    let (standing, study, trials) = (stored.status()?, stored.study()?, stored.trials()?);
+    let (standing, study) = (stored.status()?, stored.study()?);
+    let trials = stored.trials_that(mcbo_report::status::is_shown)?;
     let quick = !study.data().is_empty() && mcbo_report::is_quick(&study);
     let advice = if quick {
         let given = assignment::given(study.problem(), &arguments.given.given)?;

@@ -54,10 +54,9 @@ fn from_words(problem: &Problem, words: &[String]) -> Result<Named, BadInput> {
 
 /// Says what became of the trial.
 fn said(study: &mut StoredStudy, number: usize, console: &Console) -> Result<()> {
-    let trials = study.trials()?;
+    let trial = study.trial(number)?;
     let (name, state) = (describe::argument(study.name()), study.study()?);
     let problem = state.problem();
-    let Some(trial) = trials.get(number.wrapping_sub(1)) else { return Ok(()) };
     let mut text = format!("trial {number} of {}", study.name());
     match json::reward(problem, &trial.trial) {
         Some(reward) => {

@@ -1,8 +1,8 @@
 //! The study behind a run: in memory, or kept in a store as it goes on.
 
 use anyhow::{Context, Result};
-use mcbo_core::{Given, Problem, Study, StudyError, TrialState, slot_name};
-use mcbo_store::{MemoryStudy, Options, Store, StoreError, StoredStudy, StoredTrial};
+use mcbo_core::{Given, Problem, Study, StudyError, slot_name};
+use mcbo_store::{MemoryStudy, Options, Store, StoreError, StoredStudy};
 
 use crate::failure::BadInput;
 
@@ -149,14 +149,12 @@ impl RunStudy {
     /// # Errors
     /// If the store cannot be read.
     pub fn pending(&mut self) -> Result<Option<usize>> {
-        let trials = match &mut self.place {
-            Place::Memory(memory) => memory.trials(),
-            Place::Store(stored) => stored.trials()?,
+        let under_way = match &mut self.place {
+            Place::Memory(memory) => memory.under_way(),
+            Place::Store(stored) => stored.under_way()?,
         };
-        let own = |trial: &&StoredTrial| {
-            trial.trial.state == TrialState::Pending && trial.record.worker.as_ref() == Some(&self.worker)
-        };
-        Ok(trials.iter().find(own).map(|trial| trial.trial.number))
+        let own = |(_, worker): &&(usize, Option<String>)| worker.as_ref() == Some(&self.worker);
+        Ok(under_way.iter().find(own).map(|(number, _)| *number))
     }
 
     /// The next trial, one that is under way or a new one, where this is known of the contexts.

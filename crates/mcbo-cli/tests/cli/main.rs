@@ -12,6 +12,8 @@ mod insight;
 #[cfg(unix)]
 mod interrupt;
 mod kept;
+#[cfg(unix)]
+mod kills;
 mod kinds;
 mod marks;
 mod output;

@@ -175,7 +175,8 @@ impl Study {
 
     /// What came of a trial that was proposed with an expectation of its reward and done as asked.
     fn outcome(&self, trial: &Trial) -> Option<Outcome> {
-        let counts = trial.state == TrialState::Complete && trial.done.is_none();
+        let counted = self.places[trial.number - 1].is_some();
+        let counts = counted && trial.state == TrialState::Complete && trial.done.is_none();
         let (reward, slot) = (self.problem.reward(), self.problem.slot(self.problem.reward()).start);
         let value = trial.values.as_ref().and_then(|values| values[slot])?;
         let forecast = trial.suggestion.predicted.iter().find(|forecast| forecast.node == reward)?;

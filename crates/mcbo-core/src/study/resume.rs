@@ -124,7 +124,7 @@ impl Study {
         let problem = problem.into();
         let changed = Changed::new(&self.problem, &problem)?;
         let mut trials = self.trials.clone();
-        for trial in &mut trials {
+        for trial in trials.iter_mut() {
             let suggestion = &mut trial.suggestion;
             suggestion.intervention = changed.intervention(&suggestion.intervention);
             suggestion.given = suggestion.given.renumbered(&changed.nodes);
@@ -139,7 +139,7 @@ impl Study {
             }
         }
         let mut data = Data::new();
-        for trial in &mut trials {
+        for trial in trials.iter_mut() {
             let Some(values) = &trial.values else { continue };
             let values = changed.values(values);
             if trial.state == TrialState::Voided {
@@ -151,7 +151,8 @@ impl Study {
                 .map_err(|error| ChangeError::Trial { number: trial.number, error })?;
             trial.values = data.observations().last().map(|observation| observation.values.clone());
         }
-        (self.problem, self.trials, self.data, self.memory) = (problem, trials, data, Memory::default());
+        (self.problem, self.trials, self.data, self.memory) =
+            (problem, trials, data.into(), Memory::default());
         Ok(())
     }
 }

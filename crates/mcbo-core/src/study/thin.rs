@@ -27,23 +27,39 @@ impl Study {
 
     /// The same without a copy; one that has not more stays as it is.
     pub fn into_thinned(mut self, most: usize) -> Self {
-        let rows = self.data.len();
-        if rows <= most {
-            return self;
-        }
-        let newest = most / 2;
-        let (before, evenly) = (rows - newest, most - newest);
-        let kept: Vec<usize> = (0..evenly).map(|k| k * before / evenly).chain(before..rows).collect();
-        self.data = self.data.select(&kept);
-        for (place, trial) in self.places.iter_mut().zip(&mut self.trials) {
-            let Some(row) = *place else { continue };
-            *place = kept.binary_search(&row).ok();
-            if place.is_none() {
+        let counted = self.places.clone();
+        self.forget(most);
+        let forgotten = |(before, now): (&Option<usize>, &Option<usize>)| before.is_some() && now.is_none();
+        for (trial, places) in self.trials.iter_mut().zip(counted.iter().zip(self.places.iter())) {
+            if forgotten(places) {
                 self.voided.insert(trial.number, trial.state);
                 trial.state = TrialState::Voided;
             }
         }
         self
+    }
+
+    /// The same study for a model of those trials: it has the others too, as they are, but does not learn from them. A copy of a long
+    /// study costs little so.
+    pub fn knowing(&self, most: usize) -> Self {
+        let mut study = self.clone();
+        study.forget(most);
+        study
+    }
+
+    /// Learns no more from measured trials than so many.
+    fn forget(&mut self, most: usize) {
+        let rows = self.data.len();
+        if rows <= most {
+            return;
+        }
+        let newest = most / 2;
+        let (before, evenly) = (rows - newest, most - newest);
+        let kept: Vec<usize> = (0..evenly).map(|k| k * before / evenly).chain(before..rows).collect();
+        self.data = self.data.select(&kept).into();
+        for place in self.places.iter_mut() {
+            *place = place.and_then(|row| kept.binary_search(&row).ok());
+        }
     }
 }
 
@@ -63,7 +79,7 @@ mod tests {
             study.add(Observation { intervention, values: vec![Some(a * a)] }).expect("it fits");
         }
         study.void(3).expect("it is there");
-        let thin = study.thinned(10).expect("there are more");
+        let (thin, study_of_thirty) = (study.thinned(10).expect("there are more"), study.clone());
         let numbers: Vec<usize> = (0..thin.data().len()).map(|place| thin.data().number(place)).collect();
         assert_eq!(numbers, [1, 6, 11, 16, 21, 26, 27, 28, 29, 30]);
         for number in (1..=30).filter(|number| !numbers.contains(number)) {
@@ -75,6 +91,8 @@ mod tests {
         assert_eq!(state(&thin), state(&study));
         let [ours, theirs] = [&thin, &study].map(|study| study.recommend().expect("a model").intervention);
         assert_eq!(ours, theirs);
+        let known = study_of_thirty.knowing(10);
+        assert_eq!((known.data(), known.trials()), (thin.data(), study_of_thirty.trials()));
         // Each can be put back.
         let mut back = thin;
         assert_eq!(back.restore(2), Ok(true));

@@ -9,6 +9,7 @@ pub(crate) enum Cell {
     Null,
     Int(i64),
     Text(String),
+    Bytes(Vec<u8>),
     /// Anything that no column of ours holds.
     Other(&'static str),
 }
@@ -20,6 +21,7 @@ impl Cell {
             Self::Null => "nothing",
             Self::Int(_) => "a number",
             Self::Text(_) => "a text",
+            Self::Bytes(_) => "bytes",
             Self::Other(kind) => kind,
         }
     }
@@ -51,6 +53,17 @@ impl FromCell for String {
     fn from_cell(cell: &Cell) -> Option<Self> {
         match cell {
             Cell::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl FromCell for Vec<u8> {
+    const KIND: &'static str = "bytes";
+
+    fn from_cell(cell: &Cell) -> Option<Self> {
+        match cell {
+            Cell::Bytes(bytes) => Some(bytes.clone()),
             _ => None,
         }
     }

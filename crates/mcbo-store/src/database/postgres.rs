@@ -135,6 +135,7 @@ fn bound<'q>(sql: &'static str, values: &[Value<'q>]) -> sqlx::query::Query<'q, 
     values.iter().fold(sqlx::query(sql), |query, value| match *value {
         Value::Int(value) => query.bind(value),
         Value::Text(value) => query.bind(value),
+        Value::Bytes(value) => query.bind(value),
     })
 }
 
@@ -148,6 +149,7 @@ fn line(row: &PgRow) -> Result<Line, sqlx::Error> {
             "TEXT" | "VARCHAR" | "NAME" => {
                 row.try_get::<Option<String>, _>(at)?.map_or(Cell::Null, Cell::Text)
             }
+            "BYTEA" => row.try_get::<Option<Vec<u8>>, _>(at)?.map_or(Cell::Null, Cell::Bytes),
             _ => Cell::Other("something of another type"),
         })
     };

@@ -194,7 +194,7 @@ pub(crate) fn each(
                 ValueRef::Text(bytes) => std::str::from_utf8(bytes)
                     .map_or(Cell::Other("a text that is none"), |text| Cell::Text(text.to_owned())),
                 ValueRef::Real(_) => Cell::Other("a fraction"),
-                ValueRef::Blob(_) => Cell::Other("bytes"),
+                ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
             })
         };
         take((0..columns).map(cell).collect::<rusqlite::Result<Line>>()?);
@@ -208,6 +208,7 @@ fn bind(statement: &mut rusqlite::Statement<'_>, values: &[Value<'_>]) -> rusqli
         match *value {
             Value::Int(value) => statement.raw_bind_parameter(place, value)?,
             Value::Text(text) => statement.raw_bind_parameter(place, text)?,
+            Value::Bytes(bytes) => statement.raw_bind_parameter(place, bytes)?,
         }
     }
     Ok(())
@@ -321,10 +322,24 @@ pub(crate) fn damage(address: &Address) -> Option<StoreError> {
         let expected = expected_tables(version);
         expected.iter().all(|table| found.contains(table))
     };
-    match is_ours && !(1..=schema::STEPS.len()).any(fits) {
+    let versions = match said_version(&connection) {
+        Some(version) => version..=version,
+        None => 1..=schema::STEPS.len(),
+    };
+    match is_ours && !versions.into_iter().any(fits) {
         true => damaged("its tables are not as they were made".into()),
         false => None,
     }
+}
+
+/// The version that a store says it has, if it is one that there is.
+fn said_version(connection: &Connection) -> Option<usize> {
+    let said = rows(connection, "SELECT schema_version FROM meta", &[]).ok()?;
+    match said.first()?.first()? {
+        Cell::Int(version) => usize::try_from(*version).ok(),
+        _ => None,
+    }
+    .filter(|version| (1..=schema::STEPS.len()).contains(version))
 }
 
 /// The tables of a database with the text that made them.

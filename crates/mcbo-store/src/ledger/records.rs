@@ -1,6 +1,7 @@
 //! The records of all trials, in little memory.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use super::Record;
 
@@ -8,8 +9,9 @@ use super::Record;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Records(Vec<Kept>);
 
+/// What is kept of a trial.
 #[derive(Debug, Clone)]
-enum Kept {
+pub(crate) enum Kept {
     Row { at: i64, seq: i64 },
     Whole(Box<Record>),
 }
@@ -41,8 +43,28 @@ impl Records {
         self.0.push(Kept::Row { at, seq });
     }
 
+    /// As it was kept.
+    pub fn push_kept(&mut self, kept: Kept) {
+        self.0.push(kept);
+    }
+
+    /// All of them, as they are kept.
+    pub fn kept(&self) -> impl Iterator<Item = &Kept> {
+        self.0.iter()
+    }
+
     pub fn get(&self, place: usize) -> Option<Cow<'_, Record>> {
         self.0.get(place).map(Kept::whole)
+    }
+
+    /// The place of the last proposal, and how long it took.
+    pub fn last_proposal(&self) -> Option<(i64, Duration)> {
+        self.0.iter().rev().find_map(|kept| match kept {
+            Kept::Row { .. } => None,
+            Kept::Whole(record) => {
+                Some((record.seq, Duration::try_from_secs_f64(record.took_seconds?).unwrap_or_default()))
+            }
+        })
     }
 
     pub fn get_mut(&mut self, place: usize) -> Option<&mut Record> {

@@ -45,7 +45,7 @@ impl StoredStudy {
         done: &mut usize,
         added: &mut usize,
     ) -> Result<bool, StoreError> {
-        let ledger = self.ledger()?;
+        let ledger = &self.catch()?.ledger;
         let (problem, mut known) = (ledger.study.problem().clone(), ledger.rows_moved);
         let new = new_rows(&problem, ledger.study.data(), table, *done, duplicates)?;
         let mut rows = table.observations(&problem).skip(*done).zip(new).peekable();

@@ -194,6 +194,10 @@ impl<'a> Toll<'a> {
                 let total = (counting.len() * count) as f64;
                 for column in columns() {
                     let share = scale * (logs[column] - log).exp() / total;
+                    if let Some(step) = watched.weighed_by(workspace) {
+                        let at = place * draws * count + column;
+                        weigh(workspace, step, at, *count, share);
+                    }
                     let by_parts = &by_parts[column * watched.parts.len()..];
                     for (part, by_room) in watched.parts.iter().zip(by_parts) {
                         let by_value = match watched.limit.side {
@@ -252,8 +256,14 @@ impl<'a> Toll<'a> {
         *known = count;
         logs.clear();
         by_parts.clear();
+        let weights = watched.weighed_by(workspace).map_or(&[][..], |step| workspace.weights(step));
+        let total = |draw: usize| {
+            weights.get((place * draws + draw) * count..).map_or(1.0, |w| w[..count].iter().sum::<f64>())
+        };
         for column in 0..draws * count {
-            let mut log = 0.0;
+            // Names that have causes make some realisations count more than others.
+            let weight = weights.get(place * draws * count + column);
+            let mut log = weight.map_or(0.0, |w| (w * count as f64 / total(column / count)).ln());
             for part in &watched.parts {
                 let value = match part.source {
                     ValueSource::Step { step, component } => {
@@ -274,6 +284,28 @@ impl<'a> Toll<'a> {
             }
             logs.push(log);
         }
+    }
+}
+
+impl Watched {
+    /// The step whose weights count, where names that have causes are above it.
+    fn weighed_by(&self, workspace: &Workspace) -> Option<usize> {
+        self.parts.iter().find_map(|part| match part.source {
+            ValueSource::Step { step, .. } => Some(step).filter(|&step| !workspace.weights(step).is_empty()),
+            ValueSource::Decided { .. } => None,
+        })
+    }
+}
+
+/// Adds the derivative by the logarithm of a realisation's share of the weights of its draw.
+fn weigh(workspace: &mut Workspace, step: usize, at: usize, count: usize, by_log: f64) {
+    let weights = workspace.weights(step);
+    let draw = at / count * count..(at / count + 1) * count;
+    let (weight, total) = (weights[at], weights[draw.clone()].iter().sum::<f64>());
+    let slopes = workspace.weight_slopes(step);
+    slopes[draw].iter_mut().for_each(|slope| *slope -= by_log / total);
+    if weight > 0.0 {
+        slopes[at] += by_log / weight;
     }
 }
 

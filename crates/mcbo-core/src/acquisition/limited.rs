@@ -431,6 +431,39 @@ mod tests {
         }
     }
 
+    /// Where a name that has causes is above what is limited, realisations have weights, and these have slopes.
+    #[test]
+    fn prices_below_names_have_the_right_gradients() {
+        let problem = Problem::builder("named limits")
+            .action("a", [0.0, 1.0])
+            .node("x", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1)))
+            .node("kind", |n| n.parents(["x"]).actions(["a"]).choices(["p", "q", "r"]))
+            .node("z", |n| n.parents(["kind", "x"]).noise(Noise::Gaussian(0.2)).limit(Limit::below(0.5, 0.8)))
+            .node("y", |n| n.parents(["x"]).noise(Noise::None))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let mut data = Data::new();
+        for i in 0..24 {
+            let a = f64::from(i) / 23.0;
+            let (x, kind) = (2.0 * a, f64::from((i * 7 % 5 + i / 4) % 3));
+            let values = [x, kind, x - kind, x * x].map(Some).to_vec();
+            let intervention = Intervention { targets: vec![], actions: vec![a] };
+            data.push(&problem, Observation { intervention, values }).expect("a good observation");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let network =
+            Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+        let choice = Choice { targets: vec![], actions: vec![0] };
+        for counting in [Counting::Cautious, Counting::Plausible] {
+            let inner = Box::new(SharedOptimism::new(&problem, &network, &choice, 0.7, 4, 3));
+            let price = Price { weight: 0.6, margin: 0.1, counting };
+            let toll = Toll::new(&problem, &network, &choice, price, FINE, 3);
+            assert!(!toll.plan.steps.iter().all(|step| step.named.is_empty()));
+            check_gradients(&Limited::new(inner, toll), 3);
+        }
+    }
+
     /// The probability that the price goes by is the one that is counted exactly.
     #[test]
     fn prices_go_by_the_probability() {

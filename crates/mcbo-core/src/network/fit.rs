@@ -1,6 +1,6 @@
 //! Fitting the model of one node: scaling, noise, processes.
 
-use mcbo_gp::{Earlier, Form, GpError, GpSet, GpSpec, Noise as GpNoise, Rows};
+use mcbo_gp::{Earlier, Form, GpError, GpSet, GpSpec, Noise as GpNoise, Prior, Priors, Rows};
 use rand_chacha::ChaCha8Rng;
 
 use crate::noise::{Shares, sticks};
@@ -118,7 +118,7 @@ pub(super) fn fit_node(
             components: range.len(),
             noise,
             mean: settings.mean(),
-            priors: settings.priors(),
+            priors: if node.is_choice() { of_answers(settings.priors()) } else { settings.priors() },
             origins: inputs.iter().map(|scaling| scaling.apply(0.0)).collect(),
         };
         // A kernel that the user chose is kept.
@@ -156,6 +156,12 @@ pub(super) fn fit_node(
         .collect();
     let mechanism = Mechanism::Learned(fitted);
     Ok((NodeModel { inputs, outputs, noise, mechanism, sticks: None }, warnings))
+}
+
+/// The priors of processes whose values are 1 or 0. Such values scatter by chance, by half of their variance or more where causes do not
+/// settle the matter; that a few of them can be followed to the last one says little.
+fn of_answers(priors: Priors) -> Priors {
+    Priors { noise: Prior::LogNormal { location: -0.7, scale: 0.5 }, ..priors }
 }
 
 /// The luck of a name that has causes.

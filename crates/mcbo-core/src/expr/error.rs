@@ -207,6 +207,9 @@ impl ExprErrorKind {
                 Some(format!("the functions are {}", super::parser::function_names()))
             }
             Self::FunctionWithoutCall { name } => Some(format!("write `{name}(...)`")),
+            Self::Unexpected { expected: "a name in quotes" | "`,` and its weight", .. } => {
+                Some("names stand in quotes, each with its weight: `pick('none', 2, 'crack', 1)`".to_owned())
+            }
             Self::Unexpected { expected: "an operator", found } if found == "`)`" => {
                 Some("there is no `(` that it closes".to_owned())
             }

@@ -192,10 +192,11 @@ fn named(
     for intervention in 0..count {
         for point in 0..points {
             let at = intervention * per + if per == 1 { 0 } else { point };
-            let lucky = |(k, ((mean, deviation), luck)): (usize, (&(Vec<f64>, Vec<f64>), &Vec<f64>))| {
+            let lucky = |(k, luck): (usize, &Vec<f64>)| {
+                let (mean, deviation) = &outputs[k];
                 model.within(k, mean[at] + deviation[at] * luck[point])
             };
-            let sticks: Vec<f64> = outputs.iter().zip(multiples()).enumerate().map(lucky).collect();
+            let sticks: Vec<f64> = multiples().take(outputs.len()).enumerate().map(lucky).collect();
             value.push(sticks::place(&sticks, chance.noise[slot][point]));
             shares.iter_mut().zip(sticks::shares(&sticks)).for_each(|(all, share)| all.push(share));
         }

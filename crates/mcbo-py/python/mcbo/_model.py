@@ -101,8 +101,8 @@ class Model:
 
         ``inputs`` has a row per place and a column per input. Of a data frame, a structured array or dictionaries the
         columns are taken by name, whatever their order; a plain array has them in the order of :meth:`inputs`. The
-        answers have one entry per row; of a vector node one row of components each, and where its name has causes one of
-        how probable each name is.
+        answers have one entry per row; of a vector node one row of components each, and where its name has causes one
+        row of how probable each name is.
         """
         names = self.inputs(node)
         rows = inputs_of(inputs, names, f"inputs of {node}", choices(self._problem._raw))
@@ -148,8 +148,8 @@ class Model:
 
         A node that is set is what it is set to. Of many interventions, a list or a data frame of them, there is one
         answer each: dictionaries, or with ``output="array"`` one array per node with the columns mean, lower and upper
-        (of a vector node one such row per component, and of a name that has causes an array ``kind=crack`` for each), or with ``output="frame"`` a data frame with the columns
-        ``node``, ``node.lower`` and ``node.upper``.
+        (of a vector node one such row per component, and of a name that has causes an array ``kind=crack`` for each),
+        or with ``output="frame"`` a data frame with the columns ``node``, ``node.lower`` and ``node.upper``.
 
         Bounds are made of ``n`` draws of the mechanisms, 1024 unless said otherwise: another ``seed`` moves them by
         about a hundredth of their width. Of more than 16 interventions, without ``n``, they are those of normal

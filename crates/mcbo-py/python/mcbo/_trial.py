@@ -44,8 +44,8 @@ class Prediction(NamedTuple):
     outcome: tuple[float, float]
 
 
-#: Predictions of a node: one, or one per component of a vector node, or per name where its name has causes. Whether such a name
-#: comes in a single trial is 0 or 1.
+#: Predictions of a node: one, or one per component of a vector node, or per name where its name has causes. Whether such
+#: a name comes in a single trial is 0 or 1.
 NodePrediction = Union[Prediction, Vector[Prediction], Names[Prediction]]
 
 
@@ -251,7 +251,10 @@ class Trial(AsJson):
             beta=raw["beta"],
             predicted=Predictions(node_forecasts(raw["predicted"])),
             optimistic=FrozenDict(
-                {name: Names(value) if isinstance(value, dict) else frozen(value) for name, value in raw["optimistic"].items()}
+                {
+                    name: Names(value) if isinstance(value, dict) else frozen(value)
+                    for name, value in raw["optimistic"].items()
+                }
             ),
             warnings=tuple(raw["warnings"]),
             worker=raw["worker"],

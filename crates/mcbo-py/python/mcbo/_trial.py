@@ -44,8 +44,8 @@ class Prediction(NamedTuple):
     outcome: tuple[float, float]
 
 
-#: Predictions of a node: one, or one per component of a vector node, or per name where its name has causes. Whether such
-#: a name comes in a single trial is 0 or 1.
+#: Predictions of a node: one, or one per component of a vector node, or per name where its name has causes. Whether
+#: such a name comes in a single trial is 0 or 1.
 NodePrediction = Union[Prediction, Vector[Prediction], Names[Prediction]]
 
 

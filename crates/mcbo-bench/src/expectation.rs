@@ -64,9 +64,14 @@ impl<'a> Flow<'a> {
         values
     }
 
-    /// Computes a node without its noise.
+    /// Computes a node without its noise. Of one whose name is picked it is the name that is most probable.
     fn apply(&self, node: usize, values: &mut [f64], inputs: &mut Vec<f64>) {
         self.problem.gather_inputs(node, values, &self.intervention.actions, inputs);
+        if let Some(shares) = self.simulator.shares(node, inputs) {
+            let most = (0..shares.len()).rev().max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+            values[self.problem.slot(node).start] = most.unwrap_or(0) as f64;
+            return;
+        }
         for (at, formula) in self.problem.slot(node).zip(self.simulator.formulas(node)) {
             values[at] = formula.eval(inputs);
         }
@@ -117,6 +122,13 @@ fn sum(
     let Some(&node) = flow.nodes.get(k) else { return flow.reward(values) };
     flow.apply(node, values, inputs);
     let at = flow.problem.slot(node).start;
+    if let Some(shares) = flow.simulator.shares(node, inputs) {
+        let mut named = |(name, share): (usize, f64)| {
+            values[at] = name as f64;
+            share * sum(flow, rules, values, inputs, k + 1)
+        };
+        return shares.into_iter().enumerate().map(&mut named).sum();
+    }
     let mean = values[at];
     let mut total = 0.0;
     for (shift, weight) in &rules[k] {

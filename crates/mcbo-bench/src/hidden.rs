@@ -34,17 +34,22 @@ pub(crate) fn without(problem: &Problem, hidden: Hidden) -> Result<Problem, Prob
         builder = builder.node(&node.name, |mut copy| {
             copy = copy.parents(node.parents.iter().map(|&parent| name(parent)));
             copy = copy.actions(node.actions.iter().map(|&action| problem.actions()[action].name.clone()));
-            copy = copy.dim(node.dim).components(node.components);
-            copy = copy.noise(if hidden == Hidden::Noise { Noise::Learn } else { node.noise });
-            if let Some(ranges) = &node.hard {
-                copy = copy.hard_each(ranges.iter().copied());
+            if node.is_choice() {
+                copy = copy.choices(node.choices.iter().cloned());
+                copy = if node.hard.is_some() { copy.hard_choices() } else { copy };
+            } else {
+                copy = copy.dim(node.dim).components(node.components);
+                copy = copy.noise(if hidden == Hidden::Noise { Noise::Learn } else { node.noise });
+                if let Some(ranges) = &node.hard {
+                    copy = copy.hard_each(ranges.iter().copied());
+                }
+                // One step is written for all components.
+                if let Some(grid) = node.grid.as_ref().and_then(|grids| grids.first()) {
+                    copy = copy.step(grid.step());
+                }
             }
-            // One step is written for all components.
-            if let Some(grid) = node.grid.as_ref().and_then(|grids| grids.first()) {
-                copy = copy.step(grid.step());
-            }
-            if let Some(formulas) = &node.formula {
-                copy = copy.formula(texts(formulas));
+            if let Some(formulas) = node.formula_texts() {
+                copy = copy.formula(owned(formulas));
             }
             if let Some(kernel) = &node.kernel {
                 copy = copy.kernel(kernel.to_text(&input_names(problem, index)));
@@ -67,7 +72,7 @@ pub(crate) fn without(problem: &Problem, hidden: Hidden) -> Result<Problem, Prob
             }
         });
         if let Some(simulator) = problem.simulator() {
-            builder = builder.simulate(&node.name, texts(simulator.formulas(index)));
+            builder = builder.simulate(&node.name, owned(simulator.texts(index)));
         }
     }
     for requirement in problem.requirements() {
@@ -82,8 +87,8 @@ pub(crate) fn without(problem: &Problem, hidden: Hidden) -> Result<Problem, Prob
     builder.build()
 }
 
-fn texts(formulas: &[mcbo_core::Expr]) -> Vec<String> {
-    formulas.iter().map(|formula| formula.text().to_owned()).collect()
+fn owned(texts: Vec<&str>) -> Vec<String> {
+    texts.into_iter().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

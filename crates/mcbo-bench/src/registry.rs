@@ -60,10 +60,12 @@ pub(crate) const ENTRIES: [Entry; 10] = [
     entry!("dropwave-noisy-reference", 1.0, Noiseless, Measured),
 ];
 
-/// Tasks of other kinds than the paper's: steps, choices and requirements. Optima are from exhaustive searches that `tests/kinds.rs`
-/// repeats.
-pub(crate) const KINDS: [Entry; 3] = [
+/// Tasks of other kinds than the paper's: steps, choices and requirements, and names that have causes. Optima are from exhaustive
+/// searches that `tests/kinds.rs` repeats.
+pub(crate) const KINDS: [Entry; 5] = [
     entry!("ackley-mixed", 0.0, Noiseless, Structural),
     entry!("strains", 2.535, Noiseless, Structural),
     entry!("doses", 10.327216, Noiseless, Structural),
+    entry!("defects", 0.573611, Quadrature(&[("temperature", 201)]), Structural),
+    entry!("modes", 1.44, Quadrature(&[("load", 201)]), Structural),
 ];

@@ -131,3 +131,83 @@ fn runs_and_their_designs_keep_to_what_is_allowed() {
         }
     }
 }
+
+/// `E f(m + 0.1 z)` over normal `z`, by a sum that is written here once more.
+fn over_noise(centre: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let density = |k: i32| (-0.5 * f64::from(k).powi(2) / 900.0).exp();
+    let total: f64 = (-240..=240).map(density).sum();
+    (-240..=240).map(|k| density(k) * f(centre + 0.1 * f64::from(k) / 30.0)).sum::<f64>() / total
+}
+
+/// The best of a fine grid, and of finer ones about the best.
+fn best_on_grids<const N: usize>(mut range: [[f64; 2]; N], f: impl Fn([f64; N]) -> f64) -> (f64, [f64; N]) {
+    const STEPS: usize = 20;
+    let mut best = (f64::NEG_INFINITY, [0.0; N]);
+    for _ in 0..8 {
+        for point in 0..(STEPS + 1).pow(N as u32) {
+            let at = |k: usize| {
+                let step = point / (STEPS + 1).pow(k as u32) % (STEPS + 1);
+                range[k][0] + (range[k][1] - range[k][0]) * step as f64 / STEPS as f64
+            };
+            let x = std::array::from_fn(at);
+            best = if f(x) > best.0 { (f(x), x) } else { best };
+        }
+        for (k, [low, high]) in range.iter_mut().enumerate() {
+            let reach = (*high - *low) / 6.0;
+            (*low, *high) = ((best.1[k] - reach).max(*low), (best.1[k] + reach).min(*high));
+        }
+    }
+    best
+}
+
+/// A kind of defect that temperature and pressure cause: the expected worth is a sum over kinds and an integral over temperatures.
+#[test]
+fn the_best_press_is_the_best_of_fine_grids() {
+    let task = task("defects");
+    let worth = |[speed, pressure]: [f64; 2]| {
+        over_noise(0.25 * speed, |t| {
+            let weights = [1.0, f64::exp(12.0 * (t - 0.7)), f64::exp(9.0 * (0.5 - pressure))];
+            let total: f64 = weights.iter().sum();
+            let kept = weights[0] + 0.1 * weights[1] + 0.3 * weights[2];
+            2.0 * t * kept / total - 0.5 * pressure * pressure
+        })
+    };
+    for at in [[0.0, 0.0], [2.2, 0.7], [4.0, 1.0], [3.1, 0.2]] {
+        let found = task.expected_reward(&doing(at.to_vec()));
+        assert!((found - worth(at)).abs() < 1e-7, "{at:?}: {found} {}", worth(at));
+    }
+    let (best, at) = best_on_grids([[0.0, 4.0], [0.0, 1.0]], worth);
+    assert!((best - task.optimum()).abs() < 1e-6, "{best} at {at:?}");
+}
+
+/// A mode that comes by itself, or is set.
+#[test]
+fn the_best_mode_is_set() {
+    let task = task("modes");
+    let of = |load: f64| {
+        [
+            0.9 - 2.0 * (load - 0.3).powi(2),
+            1.2 - 3.0 * (load - 0.85).powi(2),
+            1.5 - 6.0 * (load - 0.45).powi(2),
+        ]
+    };
+    let left_alone = |[feed]: [f64; 1]| {
+        over_noise(feed, |load| {
+            let weights = [f64::exp(8.0 * (0.35 - load)), 1.0, f64::exp(12.0 * (load - 0.8))];
+            let sum: f64 = weights.iter().zip(of(load)).map(|(w, y)| w * y).sum();
+            sum / weights.iter().sum::<f64>()
+        })
+    };
+    let mut best = best_on_grids([[0.0, 1.0]], left_alone).0;
+    assert!(best < 1.01, "{best}");
+    for mode in 0..3 {
+        let set = |[feed]: [f64; 1]| over_noise(feed, |load| of(load)[mode]);
+        let found =
+            task.expected_reward(&Intervention { targets: vec![(1, vec![mode as f64])], actions: vec![0.6] });
+        assert!((found - set([0.6])).abs() < 1e-7, "{mode}: {found}");
+        best = best.max(best_on_grids([[0.0, 1.0]], set).0);
+    }
+    let found = task.expected_reward(&doing(vec![0.6]));
+    assert!((found - left_alone([0.6])).abs() < 1e-7, "{found}");
+    assert!((best - task.optimum()).abs() < 1e-6, "{best}");
+}

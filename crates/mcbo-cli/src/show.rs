@@ -107,7 +107,13 @@ pub fn outlooks(
         } else if given.of(forecast.node).is_some() {
             table.row([name, mean, "given".into(), "given".into()]);
         } else {
-            table.row([name, mean, bounds, format!("{} to {}", format.show(*low), format.show(*high))]);
+            let single = match problem.nodes()[forecast.node].is_choice() {
+                true if low < high => "may come or not".into(),
+                true if *high > 0.0 => "comes".into(),
+                true => "does not come".into(),
+                false => format!("{} to {}", format.show(*low), format.show(*high)),
+            };
+            table.row([name, mean, bounds, single]);
         }
     }
     table.write(out, width)?;

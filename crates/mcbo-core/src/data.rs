@@ -188,10 +188,11 @@ impl Data {
         self.numbers.remove(place);
     }
 
-    /// The rows that train one component of a node: inputs (parents, then actions) and the value, in the user's units.
+    /// The rows that train one output of a node: inputs (parents, then actions) and the value, in the user's units.
     ///
     /// A trial counts only if the node was not a hard target in it (its own mechanism did not act then) and if the value
-    /// and all parents were measured.
+    /// and all parents were measured. Where a name has causes, the rows of an output are the trials in which none of the names before it
+    /// came, and the value is 1 where its own did, else 0.
     pub fn training_rows<'a>(
         &'a self,
         problem: &'a Problem,
@@ -212,14 +213,22 @@ impl Data {
             if observation.intervention.target(node).is_some() {
                 return None;
             }
-            let value = observation.values[problem.slot(node).start + component]?;
+            let declared = &problem.nodes()[node];
+            let value = match declared.is_caused_choice() {
+                true => {
+                    let name = observation.values[problem.slot(node).start]
+                        .filter(|name| *name >= component as f64)?;
+                    f64::from(u8::from(name == component as f64))
+                }
+                false => observation.values[problem.slot(node).start + component]?,
+            };
             let mut inputs = Vec::with_capacity(problem.input_dim(node));
-            for &parent in &problem.nodes()[node].parents {
+            for &parent in &declared.parents {
                 for slot in problem.slot(parent) {
                     inputs.push(observation.values[slot]?);
                 }
             }
-            inputs.extend(problem.nodes()[node].actions.iter().map(|&a| observation.intervention.actions[a]));
+            inputs.extend(declared.actions.iter().map(|&a| observation.intervention.actions[a]));
             Some((place, inputs, value))
         })
     }

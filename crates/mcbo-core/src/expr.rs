@@ -4,6 +4,7 @@ mod error;
 mod lexer;
 mod nearest;
 mod parser;
+mod pick;
 mod tape;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use tape::Tape;
 /// | `min(a, b, ...)`, `max(a, b, ...)` | the smallest and the largest argument |
 /// | `strain == 'wild'`, `strain != 'wild'` | 1 where a choice is the one that is named, else 0; and the other way round |
 /// | `normal(mean, std)`, `uniform(lo, hi)` | random numbers, where randomness is allowed |
+/// | `pick('none', 1, 'crack', exp(x))` | a name, drawn by weights: the whole formula of a node with names ([`Expr::parse_pick`]) |
 ///
 /// ```
 /// use mcbo_core::Expr;
@@ -66,6 +68,37 @@ impl Expr {
         random: bool,
     ) -> Result<Self, ExprError> {
         Ok(Self { text: text.to_owned(), tape: parser::parse(text, inputs, choices, random)? })
+    }
+
+    /// Whether a formula draws a name: `pick('none', 1, 'crack', exp(speed - 3))`.
+    pub fn is_pick(text: &str) -> bool {
+        pick::is_pick(text)
+    }
+
+    /// Compiles such a formula of a node with these names: for every name but the last how probable it is if it is none of those
+    /// before it, by the weights of all. Names that are left out have no weight. Where a weight is negative, or all are 0, the values
+    /// are no numbers.
+    ///
+    /// ```
+    /// use mcbo_core::Expr;
+    /// let names = ["none", "crack", "chip"].map(str::to_owned);
+    /// let text = "pick('crack', x, 'none', 3, 'chip', 1)";
+    /// let exprs = Expr::parse_pick(text, &[("x", 1)], &[], "kind", &names)?;
+    /// assert_eq!((exprs[0].eval(&[2.0]), exprs[1].eval(&[1.0])), (0.5, 0.5));
+    /// # Ok::<(), mcbo_core::ExprError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::parse_with_choices`] for every weight, and if a name is none of the node's or comes twice, or a weight can be none.
+    pub fn parse_pick(
+        text: &str,
+        inputs: &[(&str, usize)],
+        choices: &[&[String]],
+        node: &str,
+        names: &[String],
+    ) -> Result<Vec<Self>, ExprError> {
+        let tapes = pick::parse(text, inputs, choices, node, names)?;
+        Ok(tapes.into_iter().map(|tape| Self { text: text.to_owned(), tape }).collect())
     }
 
     /// The formula `0`, which reads nothing.

@@ -37,7 +37,7 @@ pub use intervention::{Choice, Intervention};
 pub use network::{
     Batch, Doubt, Effect, Effects, FitError, Forecast, FormulaFault, Keeping, LeftOutRow, MechanismKind,
     ModelMemory, ModelSettings, ModelWarning, Network, NodeSummary, NoiseSamples, Outlook, ParentScaling,
-    Plan, PriorPreset, Suspicion, Workspace, expected_reward, input_names, slot_name,
+    Plan, PriorPreset, Suspicion, Workspace, expected_reward, input_names, share_name, slot_name,
 };
 pub use noise::Noise;
 pub use optimism::Optimism;

@@ -1,5 +1,7 @@
 //! The randomness of nodes: the one place where noise is drawn.
 
+pub(crate) mod sticks;
+
 use rand::Rng;
 use rand::distr::{Distribution, StandardUniform};
 use rand_distr::StandardNormal;

@@ -21,18 +21,45 @@ pub(crate) fn system(noise: Noise) -> (Problem, Data) {
         .simulate("y", "(x - 0.5)^2 + sin(2 * z)")
         .build()
         .expect("a problem");
+    let data = simulated(&problem, 30);
+    (problem, data)
+}
+
+fn simulated(problem: &Problem, trials: usize) -> Data {
     let (mut data, mut rng) = (Data::new(), ChaCha8Rng::seed_from_u64(4));
-    for trial in 0..30 {
+    for trial in 0..trials {
         // Every fifth trial is an observation.
         let intervention = match trial % 5 {
             0 => problem.neutral_intervention(),
-            _ => design_point(&problem, trial, 1),
+            _ => design_point(problem, trial, 1),
         };
         let simulator = problem.simulator().expect("a simulator");
-        let values = simulator.sample(&problem, &intervention, &mut rng);
+        let values = simulator.sample(problem, &intervention, &mut rng);
         let values = values.into_iter().map(Some).collect();
-        data.push(&problem, Observation { intervention, values }).expect("a good observation");
+        data.push(problem, Observation { intervention, values }).expect("a good observation");
     }
+    data
+}
+
+/// A kind of defect and a mode that have causes, and a reward that reads both.
+pub(crate) fn named_system() -> (Problem, Data) {
+    let problem = Problem::builder("machine")
+        .action("speed", [0.0, 4.0])
+        .action("heat", [0.0, 1.0])
+        .node("wear", |n| n.actions(["speed"]).noise(Noise::Gaussian(0.3)))
+        .node("kind", |n| {
+            n.parents(["wear"]).actions(["heat"]).choices(["none", "crack", "chip"]).hard_choices()
+        })
+        .node("mode", |n| n.parents(["kind"]).actions(["heat"]).choices(["slow", "fast"]))
+        .node("y", |n| n.parents(["kind", "mode", "wear"]).noise(Noise::Gaussian(0.1)))
+        .maximize("y")
+        .simulate("wear", "0.5 * speed + normal(0, 0.3)")
+        .simulate("kind", "pick('none', 1, 'crack', exp(wear - 1), 'chip', exp(2 * heat - 1))")
+        .simulate("mode", "pick('slow', 1 + (kind == 'chip'), 'fast', 2 * heat)")
+        .simulate("y", "wear * (1 + (mode == 'fast')) - 2 * (kind == 'crack') - (kind == 'chip')")
+        .build()
+        .expect("a problem");
+    let data = simulated(&problem, 60);
     (problem, data)
 }
 

@@ -120,7 +120,7 @@ fn mistakes_are_named() {
         errors.errors().first().map(|diagnostic| diagnostic.error.clone()).expect("one")
     };
     let context = "context = true";
-    assert!(matches!(first(context, "actions = ['dose']"), ProblemError::CausedChoices { .. }));
+    assert!(matches!(first(context, "formula = '0'"), ProblemError::WithChoices { key: "formula", .. }));
     assert!(matches!(first(context, "do = [0, 2]"), ProblemError::DoWithNumbers { .. }));
     assert!(matches!(first(context, "noise = 'none'"), ProblemError::WithChoices { key: "noise", .. }));
     assert!(matches!(first(context, "range = [0, 2]"), ProblemError::WithChoices { key: "range", .. }));
@@ -132,7 +132,7 @@ fn mistakes_are_named() {
     assert!(matches!(many, ProblemError::TooManyChoices { found: 33, most: 32, .. }), "{many:?}");
     assert!(matches!(first("[0, 1]", "[0, 1]\n[nodes.z]\ndo = true"), ProblemError::DoWithoutChoices { .. }));
     let reward = first("noise = { gaussian = 0.05 }", "choices = ['a', 'b']");
-    assert!(matches!(reward, ProblemError::CausedChoices { .. }), "{reward:?}");
+    assert!(matches!(reward, ProblemError::RewardIsChoice { .. }), "{reward:?}");
     let built = Problem::builder("p")
         .action("a", [0.0, 1.0])
         .node("s", |n| n.choices(["x", "z"]).hard_choices())

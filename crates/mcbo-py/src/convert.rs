@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use mcbo_core::{
     DataError, Fixed, Forecast, Given, Intervention, Keeping, Outlook, Problem, check_done, check_ranges,
-    slot_name,
+    share_name, slot_name,
 };
 use mcbo_store::Row;
 use pyo3::BoundObject;
@@ -312,7 +312,20 @@ pub fn observed<'py>(
     Ok(dict)
 }
 
-/// Forecasts by node name: (mean, lower, upper), or a list of them for a vector node.
+/// What is said of each name of a node, by name.
+fn names<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    node: &mcbo_core::Node,
+    values: Vec<T>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in node.choices.iter().zip(values) {
+        dict.set_item(name, value)?;
+    }
+    Ok(dict)
+}
+
+/// Forecasts by node name: (mean, lower, upper), or a list of them for a vector node, or those of every name where it has causes.
 pub fn forecasts<'py>(
     py: Python<'py>,
     problem: &Problem,
@@ -322,7 +335,11 @@ pub fn forecasts<'py>(
     for (node, declared) in problem.nodes().iter().enumerate() {
         let here = forecasts.iter().filter(|forecast| forecast.node == node);
         let bounds: Vec<(f64, f64, f64)> = here.map(|f| (f.mean, f.lower, f.upper)).collect();
-        if bounds.len() == declared.dim {
+        if declared.is_caused_choice() {
+            if bounds.len() == declared.choices.len() {
+                dict.set_item(&declared.name, names(py, declared, bounds)?)?;
+            }
+        } else if bounds.len() == declared.dim {
             dict.set_item(&declared.name, components(py, problem, node, &bounds)?)?;
         }
     }
@@ -338,7 +355,11 @@ pub fn outlooks<'py>(py: Python<'py>, problem: &Problem, all: &[Outlook]) -> PyR
             (f.mean, f.lower, f.upper, (*low, *high))
         };
         let numbers: Vec<(f64, f64, f64, (f64, f64))> = here.map(numbers_of).collect();
-        if numbers.len() == declared.dim {
+        if declared.is_caused_choice() {
+            if numbers.len() == declared.choices.len() {
+                dict.set_item(&declared.name, names(py, declared, numbers)?)?;
+            }
+        } else if numbers.len() == declared.dim {
             dict.set_item(&declared.name, components(py, problem, node, &numbers)?)?;
         }
     }
@@ -353,11 +374,16 @@ pub fn by_node<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (node, declared) in problem.nodes().iter().enumerate() {
+        let caused = declared.is_caused_choice();
         let value = |component: usize| {
-            let name = slot_name(problem, node, component);
+            let name = if caused { share_name } else { slot_name }(problem, node, component);
             values.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
         };
-        if let Some(values) = (0..declared.dim).map(value).collect::<Option<Vec<f64>>>() {
+        if caused {
+            if let Some(values) = (0..declared.choices.len()).map(value).collect::<Option<Vec<f64>>>() {
+                dict.set_item(&declared.name, names(py, declared, values)?)?;
+            }
+        } else if let Some(values) = (0..declared.dim).map(value).collect::<Option<Vec<f64>>>() {
             dict.set_item(&declared.name, components(py, problem, node, &values)?)?;
         }
     }

@@ -198,7 +198,8 @@ impl Model {
         Ok(input_names(&self.problem, self.node(node)?))
     }
 
-    /// The mechanism of a node at inputs, one per row: means and deviations, one column per component.
+    /// The mechanism of a node at inputs, one per row: means and deviations, one column per component, or per name where its name has
+    /// causes.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -228,7 +229,10 @@ impl Model {
             )));
         }
         let (mean, deviation) = together(py, || {
-            let components = self.network().predict(&self.problem, place, &flat, count);
+            let components = match self.problem.nodes()[place].is_caused_choice() {
+                true => self.network().predict_names(&self.problem, place, &flat, count),
+                false => self.network().predict(&self.problem, place, &flat, count),
+            };
             let table = |second: bool| {
                 Array2::from_shape_fn((count, components.len()), |(row, component)| {
                     let (mean, deviation) = components[component][row];
@@ -350,12 +354,14 @@ impl Model {
             rng
         };
         let mut generators: Vec<ChaCha8Rng> = (0..problem.nodes().len()).map(generator).collect();
+        // A name that has causes comes by chance in any case.
+        let drawn = |node: usize| noisy || problem.nodes()[node].is_caused_choice();
         let luck = |node: usize, _: usize, _: usize, noise: Noise| {
             let rng = &mut generators[node];
             let multiple: f64 = StandardNormal.sample(rng);
             // Drawn in any case, so that the same seed gives the same mechanisms with noise and without.
             let noise = noise.draw(rng);
-            (multiple, if noisy { noise } else { 0.0 })
+            (multiple, if drawn(node) { noise } else { 0.0 })
         };
         let values = self.network().outcomes(problem, intervention, count, luck);
         Array2::from_shape_fn((count, problem.slots()), |(row, slot)| values[slot][row])

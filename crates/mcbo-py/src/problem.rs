@@ -150,8 +150,7 @@ impl Problem {
         let Some(simulator) = self.inner.simulator() else { return Ok(None) };
         let dict = PyDict::new(py);
         for (node, declared) in self.inner.nodes().iter().enumerate() {
-            let formulas: Vec<&str> = simulator.formulas(node).iter().map(|formula| formula.text()).collect();
-            dict.set_item(&declared.name, formulas)?;
+            dict.set_item(&declared.name, simulator.texts(node))?;
         }
         Ok(Some(dict))
     }
@@ -256,8 +255,7 @@ impl Problem {
             node.actions.iter().map(|&a| self.inner.actions()[a].name.as_str()).collect();
         let ranges: Option<Vec<(f64, f64)>> =
             node.hard.as_ref().map(|ranges| ranges.iter().map(|&range| range.into()).collect());
-        let formulas: Option<Vec<String>> =
-            node.formula.as_ref().map(|formulas| formulas.iter().map(ToString::to_string).collect());
+        let formulas = node.formula_texts();
         let dict = PyDict::new(py);
         dict.set_item("name", &node.name)?;
         dict.set_item("parents", parents)?;

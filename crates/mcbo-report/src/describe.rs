@@ -1,6 +1,6 @@
 //! Problems and interventions in words.
 
-use mcbo_core::{Direction, Grid, Intervention, Node, Noise, Problem, Trial, slot_name};
+use mcbo_core::{Direction, Grid, Intervention, Node, Noise, Problem, Trial, share_name, slot_name};
 
 use crate::number::{Format, plain, range};
 
@@ -55,6 +55,9 @@ pub fn with_unit(name: &str, unit: Option<&str>) -> String {
 
 /// A component of a node with the unit of the node.
 pub fn measured(problem: &Problem, node: usize, component: usize) -> String {
+    if problem.nodes()[node].is_caused_choice() {
+        return share_name(problem, node, component);
+    }
     with_unit(&slot_name(problem, node, component), problem.nodes()[node].unit.as_deref())
 }
 

@@ -1,8 +1,8 @@
 //! The JSON that scripts rely on.
 
 use mcbo_core::{
-    Certificate, Criterion, Forecast, Given, Intervention, Keeping, NodeSummary, Noise, Outlook, Problem,
-    Recommendation, Suggestion, Trial, Warning, slot_name,
+    Certificate, Criterion, Forecast, Given, Intervention, Keeping, Node, NodeSummary, Noise, Outlook,
+    Problem, Recommendation, Suggestion, Trial, Warning, share_name, slot_name,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -111,12 +111,21 @@ fn by_node<T>(problem: &Problem, all: &[T], node_of: fn(&T) -> usize, value: fn(
     let mut nodes = Map::new();
     for (node, declared) in problem.nodes().iter().enumerate() {
         let here: Vec<&T> = all.iter().filter(|one| node_of(one) == node).collect();
-        if here.len() == declared.dim {
+        if declared.is_caused_choice() {
+            if here.len() == declared.choices.len() {
+                nodes.insert(declared.name.clone(), names(declared, here.into_iter().map(value)));
+            }
+        } else if here.len() == declared.dim {
             let values = here.into_iter().map(value);
             nodes.insert(declared.name.clone(), components(problem, node, values));
         }
     }
     nodes.into()
+}
+
+/// What is said of each name of a node: `{"names":{"none":...,"crack":...}}`.
+fn names(node: &Node, values: impl Iterator<Item = Value>) -> Value {
+    json!({ "names": node.choices.iter().cloned().zip(values).collect::<Map<String, Value>>() })
 }
 
 fn predicted(problem: &Problem, forecasts: &[Forecast]) -> Value {
@@ -136,12 +145,16 @@ pub fn outlooks(problem: &Problem, outlooks: &[Outlook]) -> Value {
 fn optimistic(problem: &Problem, named: &[(String, f64)]) -> Value {
     let mut nodes = Map::new();
     for (node, declared) in problem.nodes().iter().enumerate() {
+        let caused = declared.is_caused_choice();
         let value = |component: usize| {
-            let name = slot_name(problem, node, component);
+            let name = if caused { share_name } else { slot_name }(problem, node, component);
             named.iter().find(|(other, _)| *other == name).map(|(_, value)| Value::from(*value))
         };
-        if let Some(values) = (0..declared.dim).map(value).collect::<Option<Vec<Value>>>() {
-            nodes.insert(declared.name.clone(), components(problem, node, values.into_iter()));
+        let count = if caused { declared.choices.len() } else { declared.dim };
+        if let Some(values) = (0..count).map(value).collect::<Option<Vec<Value>>>() {
+            let values = values.into_iter();
+            let told = if caused { names(declared, values) } else { components(problem, node, values) };
+            nodes.insert(declared.name.clone(), told);
         }
     }
     nodes.into()

@@ -133,7 +133,7 @@ function measured(trial) {
     slots(node).forEach((slot, place) => {
       if (trial.values && component(trial.values[node.name], place) !== null) return;
       const expected = trial.predicted?.[node.name] && component(trial.predicted[node.name], place);
-      fields.push(field(slot, { unit: node.unit, choices: node.choices, blank: true, placeholder: expected ? `about ${number(expected.mean, 3)}` : undefined }));
+      fields.push(field(slot, { unit: node.unit, choices: node.choices, blank: true, placeholder: expected && !expected.names ? `about ${number(expected.mean, 3)}` : undefined }));
     });
   }
   return fields;

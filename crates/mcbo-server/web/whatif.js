@@ -157,7 +157,7 @@ function show(answer) {
   const goal = study.problem.objective.node;
   const order = [...study.problem.nodes].sort((a, b) => Number(b.name === goal) - Number(a.name === goal));
   fill(results,
-    order.map((node) => slots(node).map((slot, at) => {
+    order.map((node) => answer.predicted[node.name]?.names ? names(node, answer.predicted[node.name].names) : slots(node).map((slot, at) => {
       const expected = answer.predicted[node.name] && component(answer.predicted[node.name], at);
       return expected ? row(slot, node, expected, node.name === goal) : null;
     })),
@@ -178,7 +178,7 @@ function show(answer) {
       text.setAttribute("fill", "currentColor");
       node.append(text);
     }
-    text.textContent = Array.isArray(expected) ? brief(expected) : expected ? inside(expected) : "";
+    text.textContent = expected?.names ? likeliest(expected.names) : Array.isArray(expected) ? brief(expected) : expected ? inside(expected) : "";
     // Long numbers stay inside the box.
     const room = Number(node.querySelector("rect").getAttribute("width")) - 16;
     text.removeAttribute("textLength");
@@ -193,6 +193,17 @@ function show(answer) {
 function inside({ mean, lower, upper }) {
   const say = beside(lower, upper, 1);
   return `${say(mean)}  (${say(lower)} to ${say(upper)})`;
+}
+
+/** How probable each name of a node is: a row each, from never to always. */
+function names(node, all) {
+  return Object.entries(all).map(([name, { mean, lower, upper }]) => row(`${node.name}=${name}`, { range: [0, 1] }, { mean, lower, upper }, false));
+}
+
+/** The name that is most probable. */
+function likeliest(all) {
+  const [name, { mean }] = Object.entries(all).reduce((best, next) => (next[1].mean > best[1].mean ? next : best));
+  return `${name}  (${number(100 * mean, 2)} %)`;
 }
 
 /** The first components of a vector. */

@@ -96,7 +96,10 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
         let reward = if index == problem.reward() { ", reward" } else { "" };
         let known = if node.context { ", known before deciding" } else { "" };
         let (kind, noise) = match node.is_choice() {
-            true => (format!("one of {}", node.choices.join(", ")), "-".into()),
+            true => {
+                let how = if node.is_caused_choice() { format!("{}, ", kind(node)) } else { String::new() };
+                (format!("{how}one of {}", node.choices.join(", ")), "-".into())
+            }
             false => (kind(node).to_owned(), describe::noise(node.noise)),
         };
         row.extend([format!("{kind}{reward}{known}"), noise]);

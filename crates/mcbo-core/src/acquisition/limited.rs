@@ -194,6 +194,10 @@ impl<'a> Toll<'a> {
                 let total = (counting.len() * count) as f64;
                 for column in columns() {
                     let share = scale * (logs[column] - log).exp() / total;
+                    if let Some(step) = watched.weighed_by(workspace) {
+                        let at = place * draws * count + column;
+                        weigh(workspace, step, at, *count, share);
+                    }
                     let by_parts = &by_parts[column * watched.parts.len()..];
                     for (part, by_room) in watched.parts.iter().zip(by_parts) {
                         let by_value = match watched.limit.side {
@@ -252,8 +256,14 @@ impl<'a> Toll<'a> {
         *known = count;
         logs.clear();
         by_parts.clear();
+        let weights = watched.weighed_by(workspace).map_or(&[][..], |step| workspace.weights(step));
+        let total = |draw: usize| {
+            weights.get((place * draws + draw) * count..).map_or(1.0, |w| w[..count].iter().sum::<f64>())
+        };
         for column in 0..draws * count {
-            let mut log = 0.0;
+            // Names that have causes make some realisations count more than others.
+            let weight = weights.get(place * draws * count + column);
+            let mut log = weight.map_or(0.0, |w| (w * count as f64 / total(column / count)).ln());
             for part in &watched.parts {
                 let value = match part.source {
                     ValueSource::Step { step, component } => {
@@ -274,6 +284,28 @@ impl<'a> Toll<'a> {
             }
             logs.push(log);
         }
+    }
+}
+
+impl Watched {
+    /// The step whose weights count, where names that have causes are above it.
+    fn weighed_by(&self, workspace: &Workspace) -> Option<usize> {
+        self.parts.iter().find_map(|part| match part.source {
+            ValueSource::Step { step, .. } => Some(step).filter(|&step| !workspace.weights(step).is_empty()),
+            ValueSource::Decided { .. } => None,
+        })
+    }
+}
+
+/// Adds the derivative by the logarithm of a realisation's share of the weights of its draw.
+fn weigh(workspace: &mut Workspace, step: usize, at: usize, count: usize, by_log: f64) {
+    let weights = workspace.weights(step);
+    let draw = at / count * count..(at / count + 1) * count;
+    let (weight, total) = (weights[at], weights[draw.clone()].iter().sum::<f64>());
+    let slopes = workspace.weight_slopes(step);
+    slopes[draw].iter_mut().for_each(|slope| *slope -= by_log / total);
+    if weight > 0.0 {
+        slopes[at] += by_log / weight;
     }
 }
 
@@ -396,6 +428,39 @@ mod tests {
                     check_gradients(&limited, 3);
                 }
             }
+        }
+    }
+
+    /// Where a name that has causes is above what is limited, realisations have weights, and these have slopes.
+    #[test]
+    fn prices_below_names_have_the_right_gradients() {
+        let problem = Problem::builder("named limits")
+            .action("a", [0.0, 1.0])
+            .node("x", |n| n.actions(["a"]).noise(Noise::Gaussian(0.1)))
+            .node("kind", |n| n.parents(["x"]).actions(["a"]).choices(["p", "q", "r"]))
+            .node("z", |n| n.parents(["kind", "x"]).noise(Noise::Gaussian(0.2)).limit(Limit::below(0.5, 0.8)))
+            .node("y", |n| n.parents(["x"]).noise(Noise::None))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let mut data = Data::new();
+        for i in 0..24 {
+            let a = f64::from(i) / 23.0;
+            let (x, kind) = (2.0 * a, f64::from((i * 7 % 5 + i / 4) % 3));
+            let values = [x, kind, x - kind, x * x].map(Some).to_vec();
+            let intervention = Intervention { targets: vec![], actions: vec![a] };
+            data.push(&problem, Observation { intervention, values }).expect("a good observation");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let network =
+            Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+        let choice = Choice { targets: vec![], actions: vec![0] };
+        for counting in [Counting::Cautious, Counting::Plausible] {
+            let inner = Box::new(SharedOptimism::new(&problem, &network, &choice, 0.7, 4, 3));
+            let price = Price { weight: 0.6, margin: 0.1, counting };
+            let toll = Toll::new(&problem, &network, &choice, price, FINE, 3);
+            assert!(!toll.plan.steps.iter().all(|step| step.named.is_empty()));
+            check_gradients(&Limited::new(inner, toll), 3);
         }
     }
 

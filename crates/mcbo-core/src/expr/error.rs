@@ -121,6 +121,32 @@ pub enum ExprErrorKind {
         /// Its choices.
         known: Vec<String>,
     },
+    /// Names are drawn by `pick` alone.
+    #[error("the formula of `{node}` gives no name")]
+    NotAPick {
+        /// The node.
+        node: String,
+        /// The first of its names.
+        first: String,
+    },
+    /// `pick` within another formula, or of a node that has no names.
+    #[error("`pick` draws a name, which is no number to compute with")]
+    PickNotAlone,
+    /// A name that has two weights.
+    #[error("`{name}` has two weights")]
+    PickedTwice {
+        /// The name.
+        name: String,
+    },
+    /// A weight that is negative whatever the inputs are.
+    #[error("the weight of `{name}` is negative")]
+    NegativeWeight {
+        /// The name.
+        name: String,
+    },
+    /// All weights are 0.
+    #[error("no name has a weight")]
+    NoWeights,
     /// A vector used as if it were a number.
     #[error("`{name}` has {width} components")]
     NeedsIndex {
@@ -163,6 +189,17 @@ impl ExprErrorKind {
             }
             Self::NotAChoice { nearest: Some(nearest), .. } => Some(format!("did you mean '{nearest}'?")),
             Self::NotAChoice { known, .. } => Some(format!("they are {}", known.join(", "))),
+            Self::NotAPick { first, .. } => {
+                Some(format!("write `pick('{first}', WEIGHT, ...)`: names, each with its weight"))
+            }
+            Self::PickNotAlone => Some(
+                "it is the whole formula of a node with `choices`; what reads that node compares it, as in `kind == 'crack'`"
+                    .to_owned(),
+            ),
+            Self::PickedTwice { .. } => Some("name each once; those that are left out never come".to_owned()),
+            Self::NegativeWeight { .. } | Self::NoWeights => {
+                Some("weights are 0 or more, and one of them at least is more".to_owned())
+            }
             Self::UnknownFunction { nearest: Some(nearest), .. } => {
                 Some(format!("did you mean `{nearest}`?"))
             }
@@ -170,6 +207,9 @@ impl ExprErrorKind {
                 Some(format!("the functions are {}", super::parser::function_names()))
             }
             Self::FunctionWithoutCall { name } => Some(format!("write `{name}(...)`")),
+            Self::Unexpected { expected: "a name in quotes" | "`,` and its weight", .. } => {
+                Some("names stand in quotes, each with its weight: `pick('none', 2, 'crack', 1)`".to_owned())
+            }
             Self::Unexpected { expected: "an operator", found } if found == "`)`" => {
                 Some("there is no `(` that it closes".to_owned())
             }

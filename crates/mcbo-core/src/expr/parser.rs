@@ -14,6 +14,7 @@ use std::ops::Range;
 use super::error::{ExprError, ExprErrorKind};
 use super::lexer::{Lexer, Token};
 use super::nearest::nearest;
+use super::pick::PICK;
 use super::tape::{Binary, Slot, Tape, Unary};
 
 const MAX_DEPTH: usize = 200;
@@ -73,6 +74,21 @@ pub(super) fn parse(
     choices: &[&[String]],
     random: bool,
 ) -> Result<Tape, ExprError> {
+    let mut parser = begin(text, inputs, choices, random)?;
+    parser.sum()?;
+    match parser.token {
+        Token::End => Ok(parser.tape),
+        _ => Err(parser.unexpected("an operator")),
+    }
+}
+
+/// A parser that has read the first word.
+pub(super) fn begin<'a>(
+    text: &'a str,
+    inputs: &'a [(&'a str, usize)],
+    choices: &'a [&'a [String]],
+    random: bool,
+) -> Result<Parser<'a>, ExprError> {
     let whole = 0..text.len();
     if text.len() > MAX_LENGTH {
         let kind = ExprErrorKind::TooLong { len: text.len(), limit: MAX_LENGTH };
@@ -85,43 +101,38 @@ pub(super) fn parse(
     let (token, span) = lexer.next()?;
     let width = inputs.iter().map(|(_, width)| width).sum();
     let tape = Tape::new(width);
-    let mut parser = Parser { text, inputs, choices, random, lexer, token, span, depth: 0, tape };
-    parser.sum()?;
-    match parser.token {
-        Token::End => Ok(parser.tape),
-        _ => Err(parser.unexpected("an operator")),
-    }
+    Ok(Parser { text, inputs, choices, random, lexer, token, span, depth: 0, tape })
 }
 
-struct Parser<'a> {
+pub(super) struct Parser<'a> {
     text: &'a str,
     inputs: &'a [(&'a str, usize)],
     choices: &'a [&'a [String]],
     random: bool,
     lexer: Lexer<'a>,
-    token: Token<'a>,
-    span: Range<usize>,
+    pub(super) token: Token<'a>,
+    pub(super) span: Range<usize>,
     depth: usize,
-    tape: Tape,
+    pub(super) tape: Tape,
 }
 
 impl<'a> Parser<'a> {
-    fn error<T>(&self, span: Range<usize>, kind: ExprErrorKind) -> Result<T, ExprError> {
+    pub(super) fn error<T>(&self, span: Range<usize>, kind: ExprErrorKind) -> Result<T, ExprError> {
         Err(ExprError { span, kind })
     }
 
-    fn unexpected(&self, expected: &'static str) -> ExprError {
+    pub(super) fn unexpected(&self, expected: &'static str) -> ExprError {
         let found = self.token.describe(self.text, &self.span);
         ExprError { span: self.span.clone(), kind: ExprErrorKind::Unexpected { expected, found } }
     }
 
-    fn advance(&mut self) -> Result<(), ExprError> {
+    pub(super) fn advance(&mut self) -> Result<(), ExprError> {
         (self.token, self.span) = self.lexer.next()?;
         Ok(())
     }
 
     /// Takes the symbol if it is next.
-    fn take(&mut self, symbol: char) -> Result<bool, ExprError> {
+    pub(super) fn take(&mut self, symbol: char) -> Result<bool, ExprError> {
         let found = self.token == Token::Symbol(symbol);
         if found {
             self.advance()?;
@@ -129,11 +140,11 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
-    fn expect(&mut self, symbol: char, expected: &'static str) -> Result<(), ExprError> {
+    pub(super) fn expect(&mut self, symbol: char, expected: &'static str) -> Result<(), ExprError> {
         if self.take(symbol)? { Ok(()) } else { Err(self.unexpected(expected)) }
     }
 
-    fn sum(&mut self) -> Result<Slot, ExprError> {
+    pub(super) fn sum(&mut self) -> Result<Slot, ExprError> {
         let mut left = self.product()?;
         loop {
             let op = match self.token {
@@ -344,6 +355,9 @@ impl<'a> Parser<'a> {
                 span: span.end..self.span.start,
                 kind: ExprErrorKind::Unexpected { expected: "an operator", found: "`(`".to_owned() },
             });
+        }
+        if name == PICK {
+            return self.error(span, ExprErrorKind::PickNotAlone);
         }
         let alias = ALIASES.iter().find(|(known, _)| *known == name).map(|(_, meant)| *meant);
         let near = alias.or_else(|| nearest(name, FUNCTIONS.iter().map(|(name, _)| *name)));

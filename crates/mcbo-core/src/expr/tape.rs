@@ -37,6 +37,8 @@ pub(super) enum Binary {
     Normal,
     /// A uniform number between the arguments.
     Uniform,
+    /// The share of the first argument in both; none where one is negative. Where both are 0 it is 0.
+    Share,
 }
 
 impl Binary {
@@ -75,7 +77,23 @@ impl Tape {
         (self.ops.len() - 1) as Slot
     }
 
-    fn known(&self, slot: Slot) -> Option<f64> {
+    /// The sum of two results, wherever they stand.
+    pub(super) fn add(&mut self, left: Slot, right: Slot) -> Slot {
+        self.push(Op::Binary(Binary::Add, left, right))
+    }
+
+    /// The share of a weight beside the sum of others, wherever they stand; with `certain` there is none where both are 0.
+    pub(super) fn share(&mut self, weight: Slot, others: Slot, certain: bool) {
+        let share = self.push(Op::Binary(Binary::Share, weight, others));
+        if certain {
+            // 1 where there is any weight, and 0/0 where there is none.
+            let all = self.add(weight, others);
+            let one = self.push(Op::Binary(Binary::Div, all, all));
+            self.push(Op::Binary(Binary::Mul, share, one));
+        }
+    }
+
+    pub(super) fn known(&self, slot: Slot) -> Option<f64> {
         match self.ops[slot as usize] {
             Op::Constant(value) => Some(value),
             _ => None,
@@ -263,6 +281,10 @@ fn binary_value(op: Binary, a: f64, b: f64) -> f64 {
         Binary::Min | Binary::Max => a,
         Binary::Normal => a,
         Binary::Uniform => 0.5 * (a + b),
+        Binary::Share if a < 0.0 || b < 0.0 => f64::NAN,
+        Binary::Share if a + b == 0.0 => 0.0,
+        // Weights that are too large for a sum are still weights.
+        Binary::Share => 1.0 / (1.0 + b / a),
     }
 }
 
@@ -283,5 +305,7 @@ fn binary_slopes(op: Binary, a: f64, b: f64, y: f64) -> [f64; 2] {
         Binary::Max if b > a || b.is_nan() => [0.0, 1.0],
         Binary::Min | Binary::Max | Binary::Normal => [1.0, 0.0],
         Binary::Uniform => [0.5, 0.5],
+        Binary::Share if a + b == 0.0 => [0.0, 0.0],
+        Binary::Share => [(1.0 - y) / (a + b), -y / (a + b)],
     }
 }

@@ -380,3 +380,38 @@ fn choices_are_compared() {
     assert!(wrong("x == 'wild'").starts_with("expected an operator, found `==`"));
     assert!(wrong("strain = 'wild'").starts_with("`=` does not belong in a formula"));
 }
+
+/// The shares of names by their weights, with derivatives, and what has none.
+#[test]
+fn names_are_picked_by_their_weights() {
+    let names = ["n", "c", "d"].map(str::to_owned);
+    let parse = |text: &str| Expr::parse_pick(text, &[("x", 1), ("z", 1)], &[], "kind", &names);
+    let exprs = parse(" pick ( 'd', z^2, 'n', 1, 'c', exp(x))").expect("a formula");
+    assert_eq!(exprs.len(), 2);
+    for at in [[0.0, 0.5], [-1.0, 2.0], [3.0, 1.0]] {
+        let (n, c, d) = (1.0, f64::exp(at[0]), at[1] * at[1]);
+        for (expr, exact) in exprs.iter().zip([n / (n + c + d), c / (c + d)]) {
+            let mut gradient = [0.0; 2];
+            let value = expr.eval_with_gradient(&at, &mut gradient);
+            assert!((value - exact).abs() < 1e-14, "{at:?}");
+            for k in 0..2 {
+                let moved = |step: f64| {
+                    let mut x = at;
+                    x[k] += step;
+                    expr.eval(&x)
+                };
+                let numeric = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                assert!((gradient[k] - numeric).abs() < 1e-8, "{at:?} {k}: {} {numeric}", gradient[k]);
+            }
+        }
+    }
+    // What cannot be reached has a share of 0, what is negative none, and neither has what has no weight at all.
+    let exprs = parse("pick('n', x, 'c', z)").expect("a formula");
+    let at = |x: f64, z: f64| [exprs[0].eval(&[x, z]), exprs[1].eval(&[x, z])];
+    assert_eq!((at(2.0, 0.0), at(0.0, 3.0)), ([1.0, 0.0], [0.0, 1.0]));
+    assert!(at(-1.0, 3.0)[0].is_nan() && at(1.0, -3.0)[1].is_nan() && at(0.0, 0.0)[0].is_nan());
+    assert!(
+        parse("pick('n', 1, 'c', 1) + 1").is_err() && parse("pick()").is_err() && parse("pick('n')").is_err()
+    );
+    assert!(Expr::is_pick("pick('n', 1)") && !Expr::is_pick("pick + 1") && !Expr::is_pick("picked(1)"));
+}

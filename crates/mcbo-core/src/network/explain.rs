@@ -3,6 +3,7 @@
 
 use mcbo_gp::{Prediction, Scratch};
 
+use crate::noise::sticks;
 use crate::{Data, Expr, Noise, Problem};
 
 use super::{Affine, Mechanism, Network, slot_name};
@@ -56,7 +57,8 @@ impl Network {
     /// The mechanism of a node at `count` inputs, one after the other in the order of [`Problem::gather_inputs`]: for every
     /// component the mean and the standard deviation of what is not known of it, without noise, in the user's units.
     ///
-    /// A known formula has no deviation. Nodes that are left out have no components.
+    /// A known formula has no deviation. Nodes that are left out have no components. Where a name has causes, there is one for every
+    /// name but the last: how probable it is if it is none of those before it, not cut off at 0 and 1; [`Self::predict_names`] has the names.
     ///
     /// # Panics
     /// If `inputs` does not hold [`Problem::input_dim`] numbers for each of the `count` inputs.
@@ -118,6 +120,34 @@ impl Network {
         }
     }
 
+    /// How probable each name of a node is, where its name has causes, at `count` inputs, one after the other: for every name the
+    /// probability by what is expected of its mechanism, and the standard deviation of what is not known of it, to first order. None for
+    /// other nodes and those that are left out.
+    ///
+    /// # Panics
+    /// As [`Self::predict`].
+    pub fn predict_names(
+        &self,
+        problem: &Problem,
+        node: usize,
+        inputs: &[f64],
+        count: usize,
+    ) -> Vec<Vec<(f64, f64)>> {
+        let model = self.nodes.get(node).and_then(Option::as_ref);
+        let Some(model) = model.filter(|model| model.sticks.is_some()) else { return Vec::new() };
+        let outputs = self.predict(problem, node, inputs, count);
+        let sticks_at = |s: usize| -> Vec<f64> {
+            outputs.iter().enumerate().map(|(k, at)| model.within(k, at[s].0)).collect()
+        };
+        let all: Vec<Vec<f64>> = (0..count).map(sticks_at).collect();
+        let share = |name: usize, s: usize| {
+            let square = |k: usize| (sticks::slope(&all[s], name, k) * outputs[k][s].1).powi(2);
+            let variance: f64 = (0..outputs.len()).map(square).sum();
+            (sticks::share(&all[s], name), variance.sqrt())
+        };
+        (0..=outputs.len()).map(|name| (0..count).map(|s| share(name, s)).collect()).collect()
+    }
+
     /// The noise of every component of a node about its mechanism, in the user's units and never [`Noise::Learn`]; none of a
     /// node that is left out. Mechanisms have taken up the mean of the noise, so that what is left has mean zero.
     pub fn noise(&self, node: usize) -> &[Noise] {
@@ -138,7 +168,7 @@ impl Network {
         let width = |(model, group): (&super::NodeModel, &super::Group)| {
             let members = group.set.members().iter();
             let Some((_, gp)) = members.max_by(|a, b| a.0.total_cmp(&b.0)) else { return 0.0 };
-            let silent = model.noise[group.first] == Noise::None;
+            let silent = model.sticks.is_none() && model.noise[group.first] == Noise::None;
             let (gain, norm) = gp.information();
             norm + if silent { 0.0 } else { (2.0 * gain + 2.0 * (mechanisms / DELTA).ln()).sqrt() }
         };
@@ -156,11 +186,15 @@ impl Network {
 
     /// Predicts every row of a learned node by the other trials, hyper-parameters held, `[component][row]`.
     ///
-    /// Components that are learned together are left out together. Empty if the node is not learned, or if the network
-    /// was fitted to other data.
+    /// Components that are learned together are left out together. Empty if the node is not learned, if its values are names, or if the
+    /// network was fitted to other data.
     pub fn left_out(&self, problem: &Problem, data: &Data, node: usize) -> Vec<Vec<LeftOutRow>> {
         let Some(model) = self.nodes.get(node).and_then(Option::as_ref) else { return Vec::new() };
         let Mechanism::Learned(groups) = &model.mechanism else { return Vec::new() };
+        // Whether a name comes lies within no bounds.
+        if model.sticks.is_some() {
+            return Vec::new();
+        }
         let mut components = Vec::with_capacity(model.outputs.len());
         for group in groups {
             // The rows of the set: component by component, trial by trial.

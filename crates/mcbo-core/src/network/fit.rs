@@ -1,9 +1,9 @@
 //! Fitting the model of one node: scaling, noise, processes.
 
-use mcbo_gp::{Earlier, Form, GpError, GpSet, GpSpec, Noise as GpNoise, Rows};
+use mcbo_gp::{Earlier, Form, GpError, GpSet, GpSpec, Noise as GpNoise, Prior, Priors, Rows};
 use rand_chacha::ChaCha8Rng;
 
-use crate::noise::Shares;
+use crate::noise::{Shares, sticks};
 use crate::{Components, Data, Expr, Noise, Problem};
 
 use super::{
@@ -22,6 +22,16 @@ pub(super) fn fit_node(
 ) -> Result<(NodeModel, Vec<ModelWarning>), GpError> {
     let node = &problem.nodes()[index];
     let dim = problem.input_dim(index);
+    if let Some(formulas) = node.formula.as_ref().filter(|_| node.is_choice()) {
+        let model = NodeModel {
+            inputs: vec![Affine::IDENTITY; dim],
+            outputs: vec![Affine::IDENTITY; node.outputs()],
+            noise: vec![UNIT],
+            mechanism: Mechanism::Formula(formulas.clone()),
+            sticks: Some(vec![[0.0, 1.0]; node.outputs()]),
+        };
+        return Ok((model, Vec::new()));
+    }
     if let Some(formulas) = &node.formula {
         let noise = match node.noise {
             Noise::Learn => Noise::Gaussian(residual_deviation(problem, data, index, formulas)),
@@ -34,10 +44,11 @@ pub(super) fn fit_node(
             outputs: vec![output; node.dim],
             noise: vec![noise.centred(); node.dim],
             mechanism: Mechanism::Formula(formulas.clone()),
+            sticks: None,
         };
         return Ok((model, Vec::new()));
     }
-    if node.is_choice() {
+    if node.is_choice() && !node.is_caused_choice() {
         let mut counts = vec![0; node.choices.len()];
         data.training_rows(problem, index, 0).for_each(|(_, value)| counts[value as usize] += 1);
         let model = NodeModel {
@@ -45,22 +56,24 @@ pub(super) fn fit_node(
             outputs: vec![Affine::IDENTITY],
             noise: vec![Noise::Names(Shares::of_counts(&counts))],
             mechanism: Mechanism::Formula(vec![Expr::zero()]),
+            sticks: None,
         };
         return Ok((model, Vec::new()));
     }
     let components: Vec<Vec<(Vec<f64>, f64)>> =
-        (0..node.dim).map(|component| data.training_rows(problem, index, component).collect()).collect();
+        (0..node.outputs()).map(|output| data.training_rows(problem, index, output).collect()).collect();
     let inputs = scale_inputs(problem, index, &components, settings.scaling);
-    let outputs: Vec<Affine> = components
-        .iter()
-        .map(|rows| Affine::standard(&rows.iter().map(|(_, value)| *value).collect::<Vec<_>>()))
-        .collect();
+    let values = |rows: &[(Vec<f64>, f64)]| rows.iter().map(|(_, value)| *value).collect::<Vec<_>>();
+    let scale = if node.is_choice() { Affine::of_answers } else { Affine::standard };
+    let outputs: Vec<Affine> = components.iter().map(|rows| scale(&values(rows))).collect();
     let mut warnings = Vec::new();
-    for (component, rows) in components.iter().enumerate() {
+    // That one name has come so far, or that it was never asked which of the last ones, is nothing to look into.
+    let told = if node.is_choice() { &components[..1] } else { &components[..] };
+    for (component, rows) in told.iter().enumerate() {
         let name = slot_name(problem, index, component);
         if rows.is_empty() {
             warnings.push(ModelWarning::NoRows { node: name });
-        } else if rows.len() > 2 && rows.iter().all(|(_, value)| *value == rows[0].1) {
+        } else if !node.is_choice() && rows.len() > 2 && rows.iter().all(|(_, value)| *value == rows[0].1) {
             warnings.push(ModelWarning::Constant { node: name, rows: rows.len(), value: rows[0].1 });
         }
     }
@@ -69,7 +82,7 @@ pub(super) fn fit_node(
     let mut fitted = Vec::new();
     let parents = dim - node.actions.len();
     let kinds = form::Inputs { parents, actions: node.actions.len(), named: problem.named_inputs(index) };
-    for (g, first) in (0..node.dim).step_by(width).enumerate() {
+    for (g, first) in (0..node.outputs()).step_by(width).enumerate() {
         let range = first..first + width;
         let noise_variance = |component: usize| {
             let scale = outputs[component].scale;
@@ -105,7 +118,7 @@ pub(super) fn fit_node(
             components: range.len(),
             noise,
             mean: settings.mean(),
-            priors: settings.priors(),
+            priors: if node.is_choice() { of_answers(settings.priors()) } else { settings.priors() },
             origins: inputs.iter().map(|scaling| scaling.apply(0.0)).collect(),
         };
         // A kernel that the user chose is kept.
@@ -123,6 +136,13 @@ pub(super) fn fit_node(
         let row_noise = range.clone().map(noise_variance).collect();
         fitted.push(Group { set, first: range.start, rows: rows.len(), row_noise, scales });
     }
+    if node.is_choice() {
+        let between =
+            |rows: &Vec<(Vec<f64>, f64)>| [sticks::least(rows.len()), 1.0 - sticks::least(rows.len())];
+        let sticks = Some(components.iter().map(between).collect());
+        let mechanism = Mechanism::Learned(fitted);
+        return Ok((NodeModel { inputs, outputs, noise: vec![UNIT], mechanism, sticks }, warnings));
+    }
     let noise = (0..node.dim)
         .map(|component| match node.noise {
             Noise::Learn => {
@@ -134,8 +154,18 @@ pub(super) fn fit_node(
             declared => declared.centred(),
         })
         .collect();
-    Ok((NodeModel { inputs, outputs, noise, mechanism: Mechanism::Learned(fitted) }, warnings))
+    let mechanism = Mechanism::Learned(fitted);
+    Ok((NodeModel { inputs, outputs, noise, mechanism, sticks: None }, warnings))
 }
+
+/// The priors of processes whose values are 1 or 0. Such values scatter by chance, by half of their variance or more where causes do not
+/// settle the matter; that a few of them can be followed to the last one says little.
+fn of_answers(priors: Priors) -> Priors {
+    Priors { noise: Prior::LogNormal { location: -0.7, scale: 0.5 }, ..priors }
+}
+
+/// The luck of a name that has causes.
+const UNIT: Noise = Noise::Uniform([0.0, 1.0]);
 
 /// The deviation of a node's values from its known formula.
 fn residual_deviation(problem: &Problem, data: &Data, node: usize, formulas: &[Expr]) -> f64 {

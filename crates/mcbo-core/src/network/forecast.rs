@@ -2,15 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Choice, Intervention, Problem};
+use crate::{Choice, Intervention, Node, Problem};
 
-use super::{Batch, Drawn, Draws, ModelWarning, Network, NoiseSamples, Plan, Workspace, slot_name};
+use super::{
+    Batch, Drawn, Draws, ModelWarning, Network, NoiseSamples, Plan, Workspace, share_name, slot_name,
+};
 
 /// Draws of the mechanisms, and noise samples for each.
 pub(super) const DRAWS: usize = 64;
 const SAMPLES: usize = 8;
-/// Outcomes that a mean is made of.
+/// Outcomes that a mean is made of, and where names that have causes make it jump.
 const MEAN_OUTCOMES: usize = 256;
+const MEAN_OUTCOMES_OF_NAMES: usize = 4096;
 
 /// The expectation of one component of a node under an intervention.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,11 +21,11 @@ const MEAN_OUTCOMES: usize = 256;
 pub struct Forecast {
     /// The node.
     pub node: usize,
-    /// Its component.
+    /// Its component; of a node whose name has causes the place of one of its names.
     pub component: usize,
-    /// Its name, with the component for a vector node.
+    /// Its name, with the component for a vector node, or with one of its names: `kind=crack`.
     pub name: String,
-    /// The expected value, in the user's units.
+    /// The expected value, in the user's units; of a name how probable it is.
     pub mean: f64,
     /// Below this with a probability of 5 %, by what is not known of the mechanisms.
     pub lower: f64,
@@ -54,22 +57,26 @@ fn forecasts(problem: &Problem, intervention: &Intervention, draws: &Draws<'_>) 
     draws.evaluate(&point, false, &mut workspace, &mut drawn);
     let mut forecasts = Vec::new();
     for (index, step) in draws.plan().steps.iter().enumerate() {
-        // Names have no expectation.
-        if problem.nodes()[step.node].is_choice() {
+        // Names have no expectation; that of each one's coming is its probability.
+        if problem.nodes()[step.node].is_choice() && step.names.is_none() {
             continue;
         }
-        for component in 0..step.components {
-            let values = workspace.values(index, component);
-            let per = values.len() / draws.count();
-            let mut means: Vec<f64> =
-                values.chunks_exact(per).map(|chunk| chunk.iter().sum::<f64>() / per as f64).collect();
+        let shares = step.names.map(|_| workspace.shares(draws.plan(), index, draws.count()));
+        for component in 0..step.names.unwrap_or(step.components) {
+            let mut means = match &shares {
+                Some(shares) => shares.iter().map(|shares| shares[component]).collect(),
+                None => workspace.means(index, component, draws.count()),
+            };
             if !means.iter().all(|mean| mean.is_finite()) {
                 continue;
             }
             forecasts.push(Forecast {
                 node: step.node,
                 component,
-                name: slot_name(problem, step.node, component),
+                name: match shares {
+                    Some(_) => share_name(problem, step.node, component),
+                    None => slot_name(problem, step.node, component),
+                },
                 mean: means.iter().sum::<f64>() / means.len() as f64,
                 lower: quantile(&mut means, LOWER_QUANTILE),
                 upper: quantile(&mut means, 1.0 - LOWER_QUANTILE),
@@ -151,8 +158,11 @@ impl Network {
         draws: usize,
         seed: u64,
     ) {
-        let means = self.expectations(problem, intervention, MEAN_OUTCOMES.max(draws), seed);
-        for forecast in found {
+        let jumps = problem.nodes().iter().any(Node::is_caused_choice);
+        let outcomes = if jumps { MEAN_OUTCOMES_OF_NAMES } else { MEAN_OUTCOMES };
+        let means = self.expectations(problem, intervention, outcomes.max(draws), seed);
+        // How probable names are is computed and not counted.
+        for forecast in found.iter_mut().filter(|f| !problem.nodes()[f.node].is_choice()) {
             let mean = means[problem.slot(forecast.node).start + forecast.component];
             if mean.is_finite() {
                 let [lower, upper] =
@@ -184,7 +194,7 @@ impl Network {
     ) -> Option<ModelWarning> {
         let plan = Plan::for_prediction(problem, self, &Choice::of(problem, intervention));
         let missing = |step: &&super::plan::Step| {
-            !problem.nodes()[step.node].is_choice()
+            (!problem.nodes()[step.node].is_choice() || step.names.is_some())
                 && !forecasts.iter().any(|forecast| forecast.node == step.node)
         };
         let step = plan.steps.iter().find(missing)?;
@@ -211,10 +221,14 @@ impl Network {
         );
         let mut named = Vec::new();
         let numbers = |step: &super::plan::Step| !problem.nodes()[step.node].is_choice();
-        for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| numbers(step)) {
-            for component in 0..step.components {
-                let values = workspace.values(index, component);
-                let mean = values.iter().sum::<f64>() / values.len() as f64;
+        for (index, step) in plan.steps.iter().enumerate() {
+            if step.names.is_some() {
+                let shares = workspace.shares(plan, index, 1).concat().into_iter().enumerate();
+                let shares = shares.filter(|(_, share)| share.is_finite());
+                named.extend(shares.map(|(place, share)| (share_name(problem, step.node, place), share)));
+            }
+            for component in 0..if numbers(step) { step.components } else { 0 } {
+                let mean = workspace.means(index, component, 1)[0];
                 if mean.is_finite() {
                     named.push((slot_name(problem, step.node, component), mean));
                 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::noise::sticks;
 use crate::problem::Side;
 use crate::quasi::{normal_sobol, sobol};
 use crate::{Intervention, Noise, Problem};
@@ -178,6 +179,24 @@ impl Network {
                 inputs.extend(declared.actions.iter().map(|&action| intervention.actions[action]));
             }
             let components = self.predict(problem, node, &inputs, columns);
+            if let Some(model) = self.nodes[node].as_ref().filter(|model| model.sticks.is_some()) {
+                // What decides a name is off its mean by luck of its own, which no slot has.
+                let luck = |k: usize, draw: usize| match k {
+                    0 => normal_sobol(draw, slot.start, DRAW_SEED),
+                    k => normal_sobol(draw, 2 * slots + 32 * slot.start + k, DRAW_SEED),
+                };
+                let unit = |sample: usize| sobol(sample as u32, (slots + slot.start) as u32, NOISE_SEED);
+                let name = |outcome: usize| {
+                    let stick = |(k, predicted): (usize, &Vec<(f64, f64)>)| {
+                        let (mean, deviation) = predicted[if columns == 1 { 0 } else { outcome }];
+                        model.within(k, mean + deviation * luck(k, outcome / SAMPLES))
+                    };
+                    let sticks: Vec<f64> = components.iter().enumerate().map(stick).collect();
+                    sticks::place(&sticks, unit(outcome % SAMPLES))
+                };
+                single.means[slot.start] = (0..outcomes).map(name).collect();
+                continue;
+            }
             for ((at, predicted), &noise) in slot.zip(components).zip(self.noise(node)) {
                 let luck = |draw: usize| normal_sobol(draw, at, DRAW_SEED);
                 let multiples: Vec<f64> = (0..DRAWS).map(luck).collect();

@@ -221,6 +221,13 @@ impl Affine {
         Self::of_range([low, high])
     }
 
+    /// Of values that are 1 or 0: the share of ones and the deviation of such values, each answer counted half a time more. Answers that
+    /// are all the same do not say that there is no other.
+    fn of_answers(values: &[f64]) -> Self {
+        let share = (values.iter().sum::<f64>() + 0.5) / (values.len() as f64 + 1.0);
+        Self { shift: share, scale: (share * (1.0 - share)).sqrt() }
+    }
+
     fn standard(values: &[f64]) -> Self {
         let n = values.len() as f64;
         if values.is_empty() {
@@ -260,9 +267,12 @@ impl Group {
 pub(crate) struct NodeModel {
     pub inputs: Vec<Affine>,
     pub outputs: Vec<Affine>,
-    /// The noise that children see, per component and in the user's units: none that is still to be learned.
+    /// The noise that children see, per component and in the user's units: none that is still to be learned. Of a node whose name
+    /// has causes it is the point of the unit interval that decides between the names.
     pub noise: Vec<Noise>,
     pub mechanism: Mechanism,
+    /// Where a name has causes: between which probabilities each output lies.
+    pub sticks: Option<Vec<[f64; 2]>>,
 }
 
 impl NodeModel {
@@ -271,6 +281,15 @@ impl NodeModel {
         match &self.mechanism {
             Mechanism::Learned(groups) => groups,
             Mechanism::Formula(_) => &[],
+        }
+    }
+
+    /// What a number that the mechanism gives stands for: itself, or where names have causes a probability.
+    pub fn within(&self, output: usize, value: f64) -> f64 {
+        match &self.sticks {
+            // What has no value stays without one.
+            Some(sticks) => value.max(sticks[output][0]).min(sticks[output][1]) + 0.0 * value,
+            None => value,
         }
     }
 }
@@ -357,4 +376,10 @@ impl Network {
 pub fn slot_name(problem: &Problem, node: usize, component: usize) -> String {
     let Some(node) = problem.nodes().get(node) else { return String::new() };
     if node.dim == 1 { node.name.clone() } else { format!("{}[{component}]", node.name) }
+}
+
+/// The name of one of the names of a node whose name has causes, where it is said how probable each is: `kind=crack`.
+pub fn share_name(problem: &Problem, node: usize, place: usize) -> String {
+    let Some(node) = problem.nodes().get(node) else { return String::new() };
+    format!("{}={}", node.name, node.choices.get(place).map_or("", String::as_str))
 }

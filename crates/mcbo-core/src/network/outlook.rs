@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::quasi::{normal_quantile, normal_sobol};
-use crate::{Intervention, Noise, Problem};
+use crate::{Intervention, Node, Noise, Problem};
 
 use super::mixture::{Mixture, NormalTable, parts};
 use super::roll::{Chance, Rolled, Room};
 use super::{
-    Forecast, Group, LOWER_QUANTILE, Mechanism, MechanismKind, ModelWarning, Network, NodeModel, slot_name,
+    Forecast, Group, LOWER_QUANTILE, Mechanism, MechanismKind, ModelWarning, Network, NodeModel, share_name,
+    slot_name,
 };
 
 /// The luck of outcomes: always the same, so that interventions are compared under the same.
@@ -33,6 +34,8 @@ pub(crate) type Outlooks = (Vec<Outlook>, Option<ModelWarning>);
 /// Outcomes of each of a few interventions, and of each of many.
 const OF_FEW: usize = 2048;
 const OF_MANY: usize = 64;
+/// What jumps from one name to another takes more.
+const OF_MANY_NAMES: usize = 512;
 /// More interventions than this are many.
 pub(crate) const FEW: usize = 16;
 
@@ -43,6 +46,11 @@ const REMAINDERS: [f64; 2] = [1e-5, 1e-4];
 const BLOCK: usize = 16;
 /// Blocks that a thread does with the same memory.
 const LONG: usize = 8;
+
+/// Outcomes of each of many interventions.
+fn of_many(problem: &Problem) -> usize {
+    if problem.nodes().iter().any(Node::is_caused_choice) { OF_MANY_NAMES } else { OF_MANY }
+}
 
 /// Normal numbers of a number of dimensions, `[dimension][point]`: quasi-random, every point with its mirror image, and as far as
 /// there are points enough with exactly the variances and covariances that are right. Expectations of what bends are then exact to
@@ -76,7 +84,10 @@ fn chance(problem: &Problem, network: &Network, points: usize, seed: u64) -> Cha
         .collect();
     // Noise that is not normal has a dimension of its own.
     let own = |slot: usize| matches!(kinds[slot], Noise::Uniform(_) | Noise::Names(_));
-    let dimensions = kinds.len() + (0..kinds.len()).filter(|&slot| own(slot)).count();
+    // What decides a name that has causes is off its mean by a luck of its own.
+    let outputs = |node: &Node| if node.is_caused_choice() { node.outputs() - 1 } else { 0 };
+    let behind: usize = problem.nodes().iter().map(outputs).sum();
+    let dimensions = kinds.len() + (0..kinds.len()).filter(|&slot| own(slot)).count() + behind;
     let points = points.max(8 * dimensions.div_ceil(3) + 2);
     let mut multiples = normal_points(dimensions, points, seed);
     let mut further = multiples.split_off(kinds.len()).into_iter();
@@ -87,7 +98,12 @@ fn chance(problem: &Problem, network: &Network, points: usize, seed: u64) -> Cha
         _ => Vec::new(),
     };
     let deviations = kinds.iter().map(|kind| kind.deviation()).collect();
-    Chance { points, deviations, noise: kinds.iter().map(noise).collect(), multiples }
+    let noise = kinds.iter().map(noise).collect();
+    let mut behind = vec![Vec::new(); kinds.len()];
+    for (index, node) in problem.nodes().iter().enumerate() {
+        behind[problem.slot(index).start] = further.by_ref().take(outputs(node)).collect();
+    }
+    Chance { points, deviations, noise, multiples, further: behind }
 }
 
 impl Network {
@@ -167,6 +183,7 @@ impl Network {
                 Mechanism::Learned(groups) => Mechanism::Learned(groups.iter().map(condensed).collect()),
                 known => known.clone(),
             },
+            sticks: model.sticks.clone(),
         };
         Self {
             nodes: self.nodes.par_iter().map(|model| model.as_ref().map(node)).collect(),
@@ -187,7 +204,11 @@ impl Network {
         problem: &Problem,
         interventions: &[(&Intervention, &[Forecast])],
     ) -> Vec<Outlooks> {
-        self.outlooks_by(problem, interventions, if interventions.len() > FEW { OF_MANY } else { OF_FEW })
+        self.outlooks_by(
+            problem,
+            interventions,
+            if interventions.len() > FEW { of_many(problem) } else { OF_FEW },
+        )
     }
 
     /// What is expected of every node under each of many interventions, with bounds: as exact as [`Study::predict_many`] says.
@@ -196,7 +217,7 @@ impl Network {
     pub fn forecast_many(&self, problem: &Problem, interventions: &[Intervention]) -> Vec<Vec<Forecast>> {
         let pairs: Vec<(&Intervention, &[Forecast])> =
             interventions.iter().map(|one| (one, &[][..])).collect();
-        let found = self.outlooks_by(problem, &pairs, OF_MANY);
+        let found = self.outlooks_by(problem, &pairs, of_many(problem));
         found.into_iter().map(|(nodes, _)| nodes.into_iter().map(|node| node.forecast).collect()).collect()
     }
 
@@ -206,7 +227,7 @@ impl Network {
         interventions: &[(&Intervention, &[Forecast])],
         outcomes: usize,
     ) -> Vec<Outlooks> {
-        let remainder = REMAINDERS[usize::from(outcomes <= OF_MANY)];
+        let remainder = REMAINDERS[usize::from(outcomes < OF_FEW)];
         let (network, table) = (self.condensed(remainder), NormalTable::new());
         let chance = chance(problem, self, outcomes, OUTCOME_SEED);
         // Interventions that set the same nodes go together.
@@ -284,6 +305,14 @@ impl Block<'_> {
         for &node in problem.graph().order() {
             let set = intervention.target(node).or(network.given.of(node));
             let absent = set.is_none() && network.kind(node) == MechanismKind::Absent;
+            if problem.nodes()[node].is_caused_choice() && set.is_none() && !absent {
+                let shares = self.shares(node, expected, place, &doubts);
+                if shares.is_none() {
+                    let node = || problem.nodes()[node].name.clone();
+                    undefined.get_or_insert_with(|| ModelWarning::Undefined { node: node() });
+                }
+                outlooks.extend(shares.into_iter().flatten());
+            }
             if absent || problem.nodes()[node].is_choice() {
                 continue;
             }
@@ -311,6 +340,34 @@ impl Block<'_> {
         (outlooks, undefined)
     }
 
+    /// How probable each name of a node is, where it has causes. In a single trial a name comes or not: it does at the lower end if it
+    /// does in nineteen of twenty, and at the upper one if it does in one of twenty. None where there is no value.
+    fn shares(
+        &self,
+        node: usize,
+        expected: &[Forecast],
+        place: usize,
+        doubts: &[f64],
+    ) -> Option<Vec<Outlook>> {
+        let slot = self.problem.slot(node).start;
+        let one = |(name, shares): (usize, &[f64])| {
+            let known = expected.iter().find(|f| f.node == node && f.component == name);
+            let forecast = known.cloned().unwrap_or_else(|| {
+                let (mean, above) = self.expectation(node, shares, &[0.0], doubts);
+                let own = std::iter::once(&self.chance.multiples[slot]).chain(&self.chance.further[slot]);
+                let own: f64 = own.map(|luck| along(luck, shares).powi(2)).sum();
+                let deviation = (above * above + own).sqrt();
+                let [lower, upper] =
+                    ENDS.map(|end| (mean + deviation * normal_quantile(end)).clamp(0.0, 1.0));
+                let label = share_name(self.problem, node, name);
+                Forecast { node, component: name, name: label, mean, lower, upper }
+            });
+            let outcome = ENDS.map(|end| f64::from(u8::from(forecast.mean > 1.0 - end)));
+            forecast.mean.is_finite().then_some(Outlook { forecast, outcome })
+        };
+        self.rolled[slot].shares(place, self.of).enumerate().map(one).collect()
+    }
+
     /// The share of the variance of a component's luck that comes from what is not known of its mechanism.
     fn share_of_doubt(&self, slot: usize, place: usize) -> f64 {
         if self.chance.noise[slot].len() == self.chance.points {
@@ -334,12 +391,17 @@ impl Block<'_> {
         let mean = average(means.iter().copied(), means.len());
         let own = average(deviations.iter().copied(), deviations.len());
         let moved = |&slot: &usize| {
-            let along = self.chance.multiples[slot].iter().zip(means).map(|(z, f)| z * f);
-            doubts[slot] * average(along, means.len()).powi(2)
+            let further: f64 = self.chance.further[slot].iter().map(|luck| along(luck, means).powi(2)).sum();
+            doubts[slot] * along(&self.chance.multiples[slot], means).powi(2) + further
         };
         let above = if means.len() == 1 { 0.0 } else { self.above[node].iter().map(moved).sum() };
         (mean, (own * own + above).sqrt())
     }
+}
+
+/// `E[f z]`.
+fn along(luck: &[f64], means: &[f64]) -> f64 {
+    average(luck.iter().zip(means).map(|(z, f)| z * f), means.len())
 }
 
 fn average(values: impl Iterator<Item = f64>, count: usize) -> f64 {

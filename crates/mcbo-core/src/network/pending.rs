@@ -21,6 +21,22 @@ impl Network {
             }
             problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
             inputs.iter_mut().zip(&model.inputs).for_each(|(x, scaling)| *x = scaling.apply(*x));
+            let missing = pending.values[problem.slot(node).start].is_none();
+            if model.sticks.is_some() {
+                if let Mechanism::Learned(groups) = &mut model.mechanism
+                    && missing
+                    && inputs.iter().all(|x| x.is_finite())
+                {
+                    // Whichever name comes: what is not known shrinks, and what is expected stays.
+                    let mut at = mcbo_gp::Prediction::default();
+                    for group in groups {
+                        group.set.predict(&inputs, 1, false, &mut mcbo_gp::Scratch::default(), &mut at);
+                        let appended = group.append(&inputs, at.mean[0], 0);
+                        appended.map_err(|source| FitError::of_node(problem, node, source))?;
+                    }
+                }
+                continue;
+            }
             if let Mechanism::Learned(groups) = &mut model.mechanism {
                 for group in groups {
                     for component in 0..group.set.components() {
@@ -66,6 +82,16 @@ impl Network {
             }
             let Some(model) = &self.nodes[node] else { continue };
             problem.gather_inputs(node, &values, &intervention.actions, &mut inputs);
+            if model.sticks.is_some() {
+                // Of names there is no mean: the most probable one, if it can be said.
+                let names = self.predict_names(problem, node, &inputs, 1);
+                let most = (0..names.len()).rev().max_by(|&a, &b| names[a][0].0.total_cmp(&names[b][0].0));
+                values[slot.start] =
+                    most.filter(|&k| names[k][0].0.is_finite()).map_or(f64::NAN, |k| k as f64);
+                values[slot.start] =
+                    measured.get(slot.start).copied().flatten().unwrap_or(values[slot.start]);
+                continue;
+            }
             match &model.mechanism {
                 Mechanism::Formula(formulas) => {
                     for ((at, formula), output) in slot.zip(formulas).zip(&model.outputs) {

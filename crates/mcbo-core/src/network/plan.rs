@@ -23,6 +23,12 @@ pub(crate) struct Step {
     pub node: usize,
     pub dim: usize,
     pub components: usize,
+    /// Numbers that its mechanism gives: its components, or where its name has causes the probabilities that decide it.
+    pub outputs: usize,
+    /// How many names it has, where its name has causes.
+    pub names: Option<usize>,
+    /// The steps above it whose names have causes, its own among them.
+    pub named: Vec<usize>,
     pub sources: Vec<Source>,
     /// Whether its inputs differ between noise samples.
     pub varies: bool,
@@ -113,7 +119,7 @@ impl Plan {
             };
             let declared = &problem.nodes()[node];
             let mut sources = Vec::with_capacity(model.inputs.len());
-            let mut varies = false;
+            let (mut varies, mut named): (bool, Vec<usize>) = (false, Vec::new());
             for &parent in &declared.parents {
                 for component in 0..problem.nodes()[parent].dim {
                     let place = Place::Target { node: parent, component };
@@ -124,6 +130,11 @@ impl Plan {
                         (None, Some(step)) => {
                             let read: &Step = &steps[step];
                             varies |= read.varies || read.noisy;
+                            for step in &read.named {
+                                if !named.contains(step) {
+                                    named.push(*step);
+                                }
+                            }
                             Source::Computed(step, component)
                         }
                         // Ancestors of a relevant node are relevant: only a programming error comes here.
@@ -146,15 +157,20 @@ impl Plan {
             }
             let learned = matches!(model.mechanism, Mechanism::Learned(_));
             let parameters = if learned && (node != reward || reach != Reach::Reward) {
-                optimism.parameters(sources.len(), declared.dim)
+                optimism.parameters(sources.len(), declared.outputs())
             } else {
                 0
             };
+            let names = declared.is_caused_choice().then_some(declared.choices.len());
+            named.extend(names.map(|_| steps.len()));
             step_of[node] = Some(steps.len());
             steps.push(Step {
                 node,
                 dim: sources.len(),
                 components: declared.dim,
+                outputs: declared.outputs(),
+                names,
+                named,
                 sources,
                 varies,
                 noisy,
@@ -185,6 +201,9 @@ impl Plan {
             node: problem.reward(),
             dim: sources.len(),
             components: 1,
+            outputs: 1,
+            names: None,
+            named: Vec::new(),
             sources,
             varies: false,
             noisy: false,

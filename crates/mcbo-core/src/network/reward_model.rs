@@ -207,6 +207,7 @@ fn fit_set(
             row_noise: vec![settings.noise_floor],
             scales,
         }]),
+        sticks: None,
     });
     let warnings = warning.into_iter().collect();
     Ok(Network { nodes, trials: Vec::new(), warnings, given: Given::default() })

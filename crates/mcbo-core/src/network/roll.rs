@@ -2,9 +2,10 @@
 
 use mcbo_gp::Scratch;
 
+use crate::noise::sticks;
 use crate::{Intervention, Noise, Problem};
 
-use super::{MechanismKind, Network};
+use super::{MechanismKind, Network, NodeModel};
 
 /// What chance gives at a number of points: of every component, in the order of [`Problem::slot`], the multiple of its deviation by
 /// which a mechanism is off its mean, and the noise.
@@ -17,6 +18,8 @@ pub(super) struct Chance {
     pub noise: Vec<Vec<f64>>,
     /// The deviation of the noise of every slot.
     pub deviations: Vec<f64>,
+    /// `[slot][further output][point]`, standard normal: the multiples of the outputs behind the first where a name has causes.
+    pub further: Vec<Vec<Vec<f64>>>,
 }
 
 impl Chance {
@@ -28,13 +31,19 @@ impl Chance {
         mut luck: impl FnMut(usize, usize, usize, Noise) -> (f64, f64),
     ) -> Self {
         let none = || vec![Vec::new(); problem.slots()];
-        let mut chance =
-            Self { points, multiples: none(), noise: none(), deviations: vec![0.0; problem.slots()] };
+        let (deviations, further) = (vec![0.0; problem.slots()], vec![Vec::new(); problem.slots()]);
+        let mut chance = Self { points, multiples: none(), noise: none(), deviations, further };
         for &node in problem.graph().order() {
             for ((component, slot), &noise) in problem.slot(node).enumerate().zip(network.noise(node)) {
                 let drawn = (0..points).map(|point| luck(node, component, point, noise));
                 (chance.multiples[slot], chance.noise[slot]) = drawn.unzip();
                 chance.deviations[slot] = noise.deviation();
+            }
+            if problem.nodes()[node].is_caused_choice() && !network.noise(node).is_empty() {
+                let mut multiples =
+                    |output: usize| (0..points).map(|p| luck(node, output, p, Noise::None).0).collect();
+                chance.further[problem.slot(node).start] =
+                    (1..problem.nodes()[node].outputs()).map(&mut multiples).collect();
             }
         }
         chance
@@ -49,11 +58,22 @@ pub(super) struct Rolled {
     deviation: Vec<f64>,
     /// Off the mean by luck, and with noise; NaN where there is no mechanism.
     value: Vec<f64>,
+    /// Where a name has causes: the probability of every name in the same order, `[name][..]`.
+    shares: Vec<Vec<f64>>,
 }
 
 impl Rolled {
     fn constant(values: Vec<f64>) -> Self {
-        Self { deviation: vec![0.0; values.len()], mean: values.clone(), value: values }
+        Self { deviation: vec![0.0; values.len()], mean: values.clone(), value: values, shares: Vec::new() }
+    }
+
+    /// The probability of every name under an intervention of so many, at every point; none where its name has no causes.
+    pub fn shares(&self, intervention: usize, count: usize) -> impl Iterator<Item = &[f64]> {
+        let own = move |shares: &Vec<f64>| {
+            let per = shares.len() / count;
+            intervention * per..(intervention + 1) * per
+        };
+        self.shares.iter().map(move |shares| &shares[own(shares)])
     }
 
     /// The mechanism under an intervention of so many: means and deviations at every point, or at one where all are the same.
@@ -124,6 +144,10 @@ impl Network {
                 room.inputs.extend(interventions.iter().flat_map(value));
             }
             let components = self.mechanism_at(node, &mut room.inputs, columns, &mut room.scratch);
+            if let Some(model) = self.nodes[node].as_ref().filter(|model| model.sticks.is_some()) {
+                rolled[slots.start] = named(model, &components, count, chance, slots.start);
+                continue;
+            }
             for (slot, at) in slots.zip(components) {
                 rolled[slot] = with_luck(at, count, chance, slot);
             }
@@ -149,5 +173,33 @@ fn with_luck((mean, deviation): (Vec<f64>, Vec<f64>), count: usize, chance: &Cha
             value.extend(luck.zip(noise).map(|((z, (mean, d)), noise)| mean + d * z + noise));
         }
     }
-    Rolled { mean, deviation, value }
+    Rolled { mean, deviation, value, shares: Vec::new() }
+}
+
+/// The same where a name has causes: each of what decides it is off its mean by its own luck, and the noise is the point of the unit
+/// interval that the name belongs to.
+fn named(
+    model: &NodeModel,
+    outputs: &[(Vec<f64>, Vec<f64>)],
+    count: usize,
+    chance: &Chance,
+    slot: usize,
+) -> Rolled {
+    let (points, per) = (chance.points, outputs[0].0.len() / count);
+    let multiples = || std::iter::once(&chance.multiples[slot]).chain(&chance.further[slot]);
+    let mut value = Vec::with_capacity(count * points);
+    let mut shares = vec![Vec::with_capacity(count * points); outputs.len() + 1];
+    for intervention in 0..count {
+        for point in 0..points {
+            let at = intervention * per + if per == 1 { 0 } else { point };
+            let lucky = |(k, luck): (usize, &Vec<f64>)| {
+                let (mean, deviation) = &outputs[k];
+                model.within(k, mean[at] + deviation[at] * luck[point])
+            };
+            let sticks: Vec<f64> = multiples().take(outputs.len()).enumerate().map(lucky).collect();
+            value.push(sticks::place(&sticks, chance.noise[slot][point]));
+            shares.iter_mut().zip(sticks::shares(&sticks)).for_each(|(all, share)| all.push(share));
+        }
+    }
+    Rolled { mean: value.clone(), deviation: vec![0.0; value.len()], value, shares }
 }

@@ -2,6 +2,7 @@
 
 mod backward;
 mod forward;
+mod named;
 mod noise;
 mod workspace;
 
@@ -99,14 +100,12 @@ impl Network {
         let with_gradient = !gradients.is_empty();
         self.forward(plan, batch, with_gradient, workspace);
         let Some(last) = plan.steps.len().checked_sub(1) else { return values.clear() };
-        let state = &workspace.steps[last];
-        let per = state.value_columns / candidates;
-        average(plan, state, per, values);
+        average(plan, &workspace.steps[last], candidates, values);
         if !with_gradient {
             return;
         }
         workspace.forget_slopes(plan);
-        workspace.steps[last].by_value.fill(plan.sign / per as f64);
+        workspace.steps[last].follow_means(candidates, plan.sign);
         self.backward(plan, batch, workspace, gradients);
     }
 
@@ -139,8 +138,7 @@ impl Network {
         }
         let Some(last) = plan.steps.len().checked_sub(1) else { return };
         workspace.forget_slopes(plan);
-        let per = workspace.steps[last].value_columns / batch.candidates(plan);
-        workspace.steps[last].by_value.fill(plan.sign / per as f64);
+        workspace.steps[last].follow_means(batch.candidates(plan), plan.sign);
         self.backward(plan, batch, workspace, &mut vec![0.0; batch.points.len()]);
     }
 
@@ -230,16 +228,14 @@ impl Network {
             self.forward_step(plan, index, batch, Some(functions), false, workspace);
         }
         let Some(last) = plan.steps.len().checked_sub(1) else { return values.clear() };
-        let state = &workspace.steps[last];
-        average(plan, state, state.value_columns / batch.candidates(plan), values);
+        average(plan, &workspace.steps[last], batch.candidates(plan), values);
     }
 }
 
 /// The mean over the noise samples of every candidate's reward.
-fn average(plan: &Plan, state: &StepState, per: usize, values: &mut Vec<f64>) {
-    let mean = |samples: &[f64]| plan.sign * samples.iter().sum::<f64>() / per as f64;
-    values.clear();
-    values.extend(state.value.chunks_exact(per).map(mean));
+fn average(plan: &Plan, state: &StepState, candidates: usize, values: &mut Vec<f64>) {
+    state.means(0, candidates, values);
+    values.iter_mut().for_each(|value| *value *= plan.sign);
 }
 
 /// The prediction that holds a component of a node, and the component's place in it.

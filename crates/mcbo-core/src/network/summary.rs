@@ -6,7 +6,7 @@ use mcbo_gp::{Prediction, Scratch};
 
 use crate::{Data, Problem};
 
-use super::{Group, Mechanism, Network, form, slot_name};
+use super::{Group, Mechanism, Network, form, share_name, slot_name};
 
 /// How well one component of a node is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,9 +14,10 @@ use super::{Group, Mechanism, Network, form, slot_name};
 pub struct NodeSummary {
     /// The node.
     pub node: usize,
-    /// Its component.
+    /// Its component. Where its name has causes: the place of a name, and all else is of whether it is this one if it is none of those
+    /// before it, 1 or 0.
     pub component: usize,
-    /// Its name.
+    /// Its name, or `kind=crack`.
     pub name: String,
     /// Rows it learned from.
     pub rows: usize,
@@ -45,7 +46,7 @@ const SAME: f64 = 1e-20;
 pub(super) fn trials(problem: &Problem, data: &Data, node: usize) -> Vec<Vec<usize>> {
     let places =
         |component: usize| data.placed_rows(problem, node, component).map(|(place, ..)| place).collect();
-    (0..problem.nodes()[node].dim).map(places).collect()
+    (0..problem.nodes()[node].outputs()).map(places).collect()
 }
 
 impl Network {
@@ -59,14 +60,18 @@ impl Network {
                 let explained = self.explained(node, group);
                 for (component, explained) in explained.into_iter().enumerate() {
                     let at = group.first + component;
+                    let named = model.sticks.is_some();
                     summaries.push(NodeSummary {
                         node,
                         component: at,
-                        name: slot_name(problem, node, at),
+                        name: if named { share_name } else { slot_name }(problem, node, at),
                         rows: self.trials[node][at].len(),
                         uncertainty: spread(group, component) * model.outputs[at].scale,
                         explained,
-                        noise: model.noise[at].deviation(),
+                        noise: match named {
+                            true => group.set.noise_variance().sqrt() * model.outputs[at].scale,
+                            false => model.noise[at].deviation(),
+                        },
                         form: form::describe_form(problem, node, &group.set),
                     });
                 }

@@ -241,7 +241,7 @@ impl NodeBuilder {
         self
     }
 
-    /// The names of its values, for a node that is given from outside and has no numbers. It reads nothing.
+    /// The names of its values, for a node that has no numbers: given from outside, or caused by what it reads.
     #[must_use]
     pub fn choices<S: Into<String>>(mut self, choices: impl IntoIterator<Item = S>) -> Self {
         self.node.choices = given(names(choices));

@@ -321,14 +321,6 @@ pub enum ProblemError {
         /// The node.
         node: String,
     },
-    /// A node with choices that reads something.
-    #[error("node `{node}` has `choices`, but is caused by `{cause}`")]
-    CausedChoices {
-        /// The node.
-        node: String,
-        /// Its first parent or action.
-        cause: String,
-    },
     /// `do = true` of a node whose values are numbers.
     #[error("`do` of node `{node}` is true, but its values are numbers")]
     DoWithoutChoices {

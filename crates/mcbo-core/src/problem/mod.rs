@@ -118,7 +118,7 @@ pub struct Node {
     pub hard: Option<Vec<[f64; 2]>>,
     /// The values it may be set to, one grid per component, if it cannot be set to all of its ranges.
     pub grid: Option<Vec<Grid>>,
-    /// Its mechanism, one formula per component, if it is known.
+    /// Its mechanism, one formula per component, if it is known; of a node with names as [`Expr::parse_pick`] has them.
     pub formula: Option<Vec<Expr>>,
     /// The covariance of its mechanism, if the user chose one.
     pub kernel: Option<Kernel>,
@@ -134,8 +134,7 @@ pub struct Node {
     pub limit: Option<Limit>,
     /// What it costs to set it.
     pub cost: Option<Cost>,
-    /// The names of its values, if they are named and not numbers: value 0 is the first, value 1 the second. Such a node reads
-    /// nothing.
+    /// The names of its values, if they are named and not numbers: value 0 is the first, value 1 the second.
     pub choices: Vec<String>,
 }
 
@@ -154,6 +153,23 @@ impl Node {
     /// Whether its values are names and not numbers.
     pub fn is_choice(&self) -> bool {
         !self.choices.is_empty()
+    }
+
+    /// Whether its values are names, and which of them comes depends on other nodes or on actions.
+    pub fn is_caused_choice(&self) -> bool {
+        self.is_choice() && !(self.parents.is_empty() && self.actions.is_empty())
+    }
+
+    /// How many numbers its mechanism gives: one for each component. Where a name has causes, for every name but the last how probable
+    /// it is if it is none of those before it.
+    pub fn outputs(&self) -> usize {
+        if self.is_caused_choice() { self.choices.len() - 1 } else { self.dim }
+    }
+
+    /// Its mechanism as it was written, if it is known: one formula per component, or the one that picks a name.
+    pub fn formula_texts(&self) -> Option<Vec<&str>> {
+        let written = if self.is_choice() { 1 } else { usize::MAX };
+        self.formula.as_ref().map(|formulas| formulas.iter().take(written).map(Expr::text).collect())
     }
 
     /// The name of a value, if its values have names.

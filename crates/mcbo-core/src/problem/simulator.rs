@@ -2,15 +2,18 @@
 
 use crate::expr::Expr;
 use crate::intervention::Intervention;
-use crate::noise::Noise;
+use crate::noise::{Noise, sticks};
 
 use super::Problem;
 
-/// The mechanism of one node: a formula per component, and the noise that the formulas do not draw themselves.
+/// The mechanism of one node: a formula per component, and the noise that the formulas do not draw themselves. Or how probable every
+/// name but the last is if it is none before.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mechanism {
     pub(crate) formulas: Vec<Expr>,
     pub(crate) noise: Noise,
+    /// Whether it picks a name.
+    pub(crate) picks: bool,
 }
 
 /// One random mechanism per node and component, over the inputs of the node.
@@ -26,19 +29,35 @@ impl Simulator {
 
     /// Draws a component of a node at inputs: its formula, and the noise that the formula does not draw itself.
     pub fn draw(&self, node: usize, component: usize, inputs: &[f64], rng: &mut dyn rand::Rng) -> f64 {
-        let Mechanism { formulas, noise } = &self.mechanisms[node];
+        let Mechanism { formulas, noise, picks } = &self.mechanisms[node];
+        if *picks {
+            return sticks::place(&eval_all(formulas, inputs), Noise::Uniform([0.0, 1.0]).draw(rng));
+        }
         formulas[component].sample(inputs, rng) + noise.draw(rng)
+    }
+
+    /// How probable each name of a node is at inputs, where its formula picks one by weights; not finite where a weight is negative or
+    /// all are 0.
+    pub fn shares(&self, node: usize, inputs: &[f64]) -> Option<Vec<f64>> {
+        let Mechanism { formulas, picks, .. } = &self.mechanisms[node];
+        picks.then(|| sticks::shares(&eval_all(formulas, inputs)))
     }
 
     /// Whether two experiments of the same may differ in a node.
     pub fn is_random(&self, node: usize) -> bool {
-        let Mechanism { formulas, noise } = &self.mechanisms[node];
-        !matches!(noise, Noise::None | Noise::Learn) || formulas.iter().any(Expr::is_random)
+        let Mechanism { formulas, noise, picks } = &self.mechanisms[node];
+        *picks || !matches!(noise, Noise::None | Noise::Learn) || formulas.iter().any(Expr::is_random)
     }
 
-    /// The formulas of a node, one per component.
+    /// The formulas of a node, one per component; of one whose name is picked as [`Expr::parse_pick`] has them.
     pub fn formulas(&self, node: usize) -> &[Expr] {
         &self.mechanisms[node].formulas
+    }
+
+    /// The formulas of a node as they were written: one per component, or the one that picks a name.
+    pub fn texts(&self, node: usize) -> Vec<&str> {
+        let Mechanism { formulas, picks, .. } = &self.mechanisms[node];
+        formulas.iter().take(if *picks { 1 } else { usize::MAX }).map(Expr::text).collect()
     }
 
     /// Runs one experiment: the values of all nodes, at the places given by [`Problem::slot`].
@@ -84,4 +103,8 @@ impl Simulator {
         }
         values
     }
+}
+
+fn eval_all(formulas: &[Expr], inputs: &[f64]) -> Vec<f64> {
+    formulas.iter().map(|formula| formula.eval(inputs)).collect()
 }

@@ -199,9 +199,9 @@ fn corners(free: usize, seed: u64) -> impl Iterator<Item = Vec<f64>> {
     (0..count).map(corner).chain((free > 0).then(|| vec![0.0; free]))
 }
 
-/// The realisations that every bound is averaged over.
+/// The realisations that every bound is averaged over: names are drawn, so that each counts by itself.
 fn noise_of(plan: &Plan, seed: u64) -> NoiseSamples {
-    NoiseSamples::new(plan, amount(SAMPLES, plan), seed ^ 0x00ce_4711)
+    NoiseSamples::drawn(plan, amount(SAMPLES, plan), seed ^ 0x00ce_4711)
 }
 
 fn clairvoyant(problem: &Problem, network: &Network, choice: &Choice) -> Plan {

@@ -1,6 +1,6 @@
 //! What is written in each box.
 
-use mcbo_core::{Direction, MechanismKind, Network, Node, NodeSummary, Noise, Problem};
+use mcbo_core::{Direction, MechanismKind, Network, Node, NodeSummary, Problem};
 
 use crate::draw::{line_width, short};
 use crate::page::SMALL;
@@ -81,7 +81,7 @@ pub(super) fn all(problem: &Problem, network: Option<&Network>) -> Vec<NodeBox> 
         };
         let mut rows: Vec<Row> = labels(problem, place, kind).into_iter().map(plain).collect();
         if let (Some(network), Some(summaries)) = (network, &summaries) {
-            rows.extend(known(network, place, &own(summaries), problem.input_dim(place) > 0, few));
+            rows.extend(known(problem, network, place, &own(summaries), few));
         }
         NodeBox { kind, name: cut(&declared.name), settable: declared.hard.is_some(), rows }
     };
@@ -128,11 +128,17 @@ fn labels(problem: &Problem, place: usize, kind: Kind) -> Vec<String> {
 }
 
 /// What the model knows of a node.
-fn known(network: &Network, place: usize, summaries: &[NodeSummary], inputs: bool, few: bool) -> Vec<Row> {
-    let mut rows = Vec::new();
+fn known(
+    problem: &Problem,
+    network: &Network,
+    place: usize,
+    summaries: &[NodeSummary],
+    few: bool,
+) -> Vec<Row> {
+    let (mut rows, inputs, node) = (Vec::new(), problem.input_dim(place) > 0, &problem.nodes()[place]);
     match network.kind(place) {
         MechanismKind::Absent => return rows,
-        MechanismKind::Formula if let [Noise::Names(_)] = network.noise(place) => return rows,
+        MechanismKind::Formula if node.is_choice() => return rows,
         MechanismKind::Formula => {
             let noise = network.noise(place).iter().map(|noise| noise.deviation()).fold(0.0, f64::max);
             rows.push(plain(if noise > 0.0 { format!("noise {}", brief(noise)) } else { "no noise".into() }));
@@ -140,7 +146,14 @@ fn known(network: &Network, place: usize, summaries: &[NodeSummary], inputs: boo
         }
         MechanismKind::Learned => {}
     }
-    let numbers = |s: &NodeSummary| format!("unsure {}, noise {}", brief(s.uncertainty), brief(s.noise));
+    // Of a name that comes or not, the rest is chance and no noise.
+    let numbers = |s: &NodeSummary| match node.is_choice() {
+        true => format!("unsure {}", brief(s.uncertainty)),
+        false => format!("unsure {}, noise {}", brief(s.uncertainty), brief(s.noise)),
+    };
+    let label = |s: &NodeSummary| {
+        node.choices.get(s.component).cloned().unwrap_or_else(|| format!("[{}]", s.component))
+    };
     let explained = |s: &NodeSummary, before: &str| match s.explained {
         Some(share) => Row { share: Some(share), text: format!("{before}{:.0} %", 100.0 * share) },
         None => plain(format!("{before}too little to judge")),
@@ -155,7 +168,7 @@ fn known(network: &Network, place: usize, summaries: &[NodeSummary], inputs: boo
         }
         several if several.len() <= COMPONENTS => {
             for summary in several {
-                let before = format!("[{}] ", summary.component);
+                let before = format!("{} ", label(summary));
                 if inputs {
                     rows.push(explained(summary, &before));
                     rows.push(plain(numbers(summary)));
@@ -168,7 +181,7 @@ fn known(network: &Network, place: usize, summaries: &[NodeSummary], inputs: boo
             // Of what is not known nothing good is said.
             let share = |summary: &NodeSummary| summary.explained.unwrap_or(-1.0);
             let worst = many.iter().min_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(&many[0]);
-            rows.push(plain(format!("worst of {}: [{}]", many.len(), worst.component)));
+            rows.push(plain(format!("worst of {}: {}", many.len(), label(worst))));
             if inputs {
                 rows.push(explained(worst, ""));
             }

@@ -3,7 +3,7 @@
 mod context;
 mod slice;
 
-use mcbo_core::{Intervention, MechanismKind, Network, Study, input_names, slot_name};
+use mcbo_core::{Intervention, MechanismKind, Network, Study, input_names, share_name, slot_name};
 
 use crate::Picture;
 use crate::draw::{Anchor, Axes, Canvas, Style, short, shorten, span};
@@ -61,8 +61,9 @@ fn panels(
 ) -> Option<Picture> {
     let problem = study.problem();
     let kind = network.kind(node);
+    let named = problem.nodes()[node].is_caused_choice();
     // How often each name came is no mechanism.
-    if kind == MechanismKind::Absent || problem.nodes()[node].is_choice() {
+    if kind == MechanismKind::Absent || (problem.nodes()[node].is_choice() && !named) {
         return None;
     }
     if problem.input_dim(node) == 0 {
@@ -78,13 +79,17 @@ fn panels(
     let curves: Vec<Vec<Vec<[f64; 3]>>> =
         (0..names.len()).map(|input| slices.along(problem, network, node, input)).collect();
     let shown = shown(&curves, slices.rows.len().min(COMPONENTS));
-    let noise = network.noise(node);
+    // Names have no noise about how probable they are.
+    let noise = |component: usize| if named { 0.0 } else { network.noise(node)[component].deviation() };
     let components = slices.rows.len().min(COMPONENTS);
     let ranges: Vec<[f64; 2]> = (0..components)
         .map(|component| {
-            let noise = noise[component].deviation();
+            let noise = noise(component);
             let along = shown.iter().map(|&input| curves[input][component].as_slice());
-            let range = range(&slices.rows[component], along, noise);
+            let range = match named {
+                true => [-0.04, 1.04],
+                false => range(&slices.rows[component], along, noise),
+            };
             // A limit that is not far off is shown.
             let level =
                 limit.map(|limit| limit.level.clamp(2.0 * range[0] - range[1], 2.0 * range[1] - range[0]));
@@ -116,10 +121,10 @@ fn panels(
                 &axes,
                 &labels[input],
                 &slices.names[input],
-                (column == 0).then(|| measured(problem, node, component)),
+                (column == 0).then(|| if named { share_name } else { measured }(problem, node, component)),
             );
             canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
-            draw_bands(&mut canvas, &axes, &curves[input][component], noise[component].deviation(), kind);
+            draw_bands(&mut canvas, &axes, &curves[input][component], noise(component), kind);
             if let Some(limit) = limit {
                 canvas.open_style(&LIMIT);
                 let [low, high] = axes.x;
@@ -145,7 +150,7 @@ fn panels(
     let sheet = Sheet {
         name: format!("mechanism-{name}"),
         title: titled(study.name(), &format!("{what} {}", shorten(name))),
-        keys: keys(kind, called)
+        keys: keys(kind, named, called)
             .into_iter()
             .chain(limit.map(|_| Key::new(Swatch::Line, LIMIT, "limit")))
             .collect(),
@@ -155,7 +160,14 @@ fn panels(
             4.0 + (components * lines) as f64 * (INNER[1] + BELOW),
         ],
         caption: form(study, network, node)
-            + &caption(&slices, &names, shown.len(), kind, problem.nodes()[node].hard.is_some(), called),
+            + &caption(
+                &slices,
+                &names,
+                shown.len(),
+                (kind, named),
+                problem.nodes()[node].hard.is_some(),
+                called,
+            ),
     };
     Some(sheet.picture())
 }
@@ -234,10 +246,17 @@ fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, named: &[String], output
     canvas.frame(left, top, width, height);
 }
 
-fn keys(kind: MechanismKind, about: Option<&str>) -> Vec<Key> {
+fn keys(kind: MechanismKind, named: bool, about: Option<&str>) -> Vec<Key> {
     let here = about.map(|called| Key::new(Swatch::Line, ADVICE, called));
     if kind == MechanismKind::Formula {
         let keys = [Key::new(Swatch::Line, MODEL, "formula"), Key::new(Swatch::Point, DATA, "measured")];
+        return keys.into_iter().chain(here).collect();
+    }
+    if named {
+        let keys = [
+            Key::new(Swatch::LineBand, MODEL, "probability, with two deviations of what is not known"),
+            Key::new(Swatch::Point, CHOSEN, "came (1) or not (0); faint: far from the slice"),
+        ];
         return keys.into_iter().chain(here).collect();
     }
     let keys = [
@@ -252,14 +271,15 @@ fn keys(kind: MechanismKind, about: Option<&str>) -> Vec<Key> {
 fn form(study: &Study, network: &Network, node: usize) -> String {
     let problem = study.problem();
     let form = |component: usize| network.form(problem, node, component);
-    let forms: Vec<String> = (0..problem.nodes()[node].dim).filter_map(form).collect();
+    let forms: Vec<String> = (0..problem.nodes()[node].outputs()).filter_map(form).collect();
     let Some(first) = forms.first() else { return String::new() };
     if forms.iter().all(|form| form == first) {
         return format!("Form: {first}. ");
     }
+    let name = if problem.nodes()[node].is_choice() { share_name } else { slot_name };
     let named = forms.iter().enumerate().take(COMPONENTS);
     let named: Vec<String> =
-        named.map(|(component, form)| format!("{}: {form}", slot_name(problem, node, component))).collect();
+        named.map(|(component, form)| format!("{}: {form}", name(problem, node, component))).collect();
     format!("Forms: {}. ", named.join("; "))
 }
 
@@ -267,7 +287,7 @@ fn caption(
     slices: &Slices,
     names: &[String],
     shown: usize,
-    kind: MechanismKind,
+    (kind, named): (MechanismKind, bool),
     settable: bool,
     about: Option<&str>,
 ) -> String {
@@ -297,7 +317,9 @@ fn caption(
     if rows == 0 {
         text.push_str("No trial has this node measured together with its parents yet. ");
     }
-    if kind == MechanismKind::Learned {
+    if kind == MechanismKind::Learned && named {
+        text.push_str("The band is two standard deviations of what is not known of the probability. ");
+    } else if kind == MechanismKind::Learned {
         text.push_str("The dark band is two standard deviations of what is not known of the mechanism, the faint one adds its noise. ");
     }
     if settable {
@@ -308,7 +330,8 @@ fn caption(
         text.push_str(&format!("{rest} more inputs, along which it changes less, are not drawn. "));
     }
     if slices.rows.len() > COMPONENTS {
-        text.push_str(&format!("{} more components are not drawn.", slices.rows.len() - COMPONENTS));
+        let what = if named { "names" } else { "components" };
+        text.push_str(&format!("{} more {what} are not drawn.", slices.rows.len() - COMPONENTS));
     }
     text
 }

@@ -26,9 +26,10 @@ pub(super) struct Slices {
 impl Slices {
     pub(super) fn new(study: &Study, node: usize) -> Self {
         let (problem, data) = (study.problem(), study.data());
-        let rows: Vec<Rows> = (0..problem.nodes()[node].dim)
+        let rows: Vec<Rows> = (0..problem.nodes()[node].outputs())
             .map(|component| data.training_rows(problem, node, component).collect())
             .collect();
+        let rows = if problem.nodes()[node].is_choice() { by_name(rows) } else { rows };
         let seen = |k: usize| rows.iter().flatten().map(move |(inputs, _)| inputs[k]);
         let declared = declared(problem, node);
         let mcbo_core::Node { parents, actions, .. } = &problem.nodes()[node];
@@ -86,7 +87,10 @@ impl Slices {
                 names => place(s).round().clamp(0.0, (names - 1) as f64),
             };
         }
-        let found = network.predict(problem, node, &inputs, POINTS);
+        let found = match problem.nodes()[node].is_choice() {
+            true => network.predict_names(problem, node, &inputs, POINTS),
+            false => network.predict(problem, node, &inputs, POINTS),
+        };
         let point = |(s, &(mean, deviation)): (usize, &(f64, f64))| [place(s), mean, deviation];
         let finite = |point: &[f64; 3]| point.iter().all(|number| number.is_finite());
         found.iter().map(|all| all.iter().enumerate().map(point).filter(finite).collect()).collect()
@@ -107,6 +111,22 @@ impl Slices {
         let squared: f64 = (0..self.held.len()).filter(|&k| k != along).map(|k| share(k).powi(2)).sum();
         (-8.0 * squared / others as f64).exp()
     }
+}
+
+/// From rows that say of every name but the last whether it came where none before it did, to those of every name: 1 where it came,
+/// else 0.
+fn by_name(sticks: Vec<Rows>) -> Vec<Rows> {
+    let came =
+        |of: &Rows, is: f64| of.iter().filter(|(_, value)| *value == is).map(|(x, _)| x.clone()).collect();
+    let last = sticks.last().map(|of| came(of, 0.0));
+    let by_name: Vec<Vec<Vec<f64>>> = sticks.iter().map(|of| came(of, 1.0)).chain(last).collect();
+    let rows = |name: usize| {
+        let of = |(k, inputs): (usize, &Vec<Vec<f64>>)| {
+            inputs.iter().map(move |x| (x.clone(), f64::from(u8::from(k == name)))).collect::<Rows>()
+        };
+        by_name.iter().enumerate().flat_map(of).collect()
+    };
+    (0..by_name.len()).map(rows).collect()
 }
 
 /// The place of a name that was seen most often, the first of equals.

@@ -150,7 +150,16 @@ fn means(study: &Study, advice: &Recommendation) -> Vec<Option<f64>> {
     for (node, values) in &advice.intervention.targets {
         problem.slot(*node).zip(values).for_each(|(slot, value)| means[slot] = Some(*value));
     }
-    for forecast in &advice.predicted {
+    let (names, numbers): (Vec<_>, Vec<_>) =
+        advice.predicted.iter().partition(|forecast| problem.nodes()[forecast.node].is_choice());
+    // Of names the most probable one.
+    for node in problem.graph().order() {
+        let own = names.iter().filter(|forecast| forecast.node == *node);
+        if let Some(most) = own.max_by(|a, b| a.mean.total_cmp(&b.mean)) {
+            means[problem.slot(*node).start] = Some(most.component as f64);
+        }
+    }
+    for forecast in numbers {
         means[problem.slot(forecast.node).start + forecast.component] = Some(forecast.mean);
     }
     means

@@ -52,6 +52,12 @@ class FrozenDict(dict[K, V]):
         return (type(self), (dict(self),))
 
 
+class Names(FrozenDict[str, V]):
+    """What is said of each name of a node whose name has causes."""
+
+    __slots__ = ()
+
+
 def frozen(given: Any) -> Any:
     """The same that cannot be changed: dictionaries and lists, and those inside them."""
     if isinstance(given, FrozenDict):

@@ -7,7 +7,7 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from mcbo._frozen import Vector
+from mcbo._frozen import Names, Vector
 
 if TYPE_CHECKING:
     from mcbo._model import Model
@@ -88,10 +88,13 @@ def best(shown: Best) -> str:
     doing = [[name, value] for name, value in shown.intervention.flat().items()]
     expected: list[list[object]] = []
     for name, forecast in shown.predicted.items():
-        several = list(forecast) if isinstance(forecast, Vector) else [forecast]
-        for at, one in enumerate(several):
-            label = name if len(several) == 1 else f"{name}[{at}]"
-            expected.append([label, one.mean, one.lower, one.upper])
+        if isinstance(forecast, Names):
+            several = [(f"{name}={choice}", one) for choice, one in forecast.items()]
+        elif isinstance(forecast, Vector):
+            several = [(name if len(forecast) == 1 else f"{name}[{at}]", one) for at, one in enumerate(forecast)]
+        else:
+            several = [(name, forecast)]
+        expected.extend([label, one.mean, one.lower, one.upper] for label, one in several)
     parts = [
         f"<p><b>Recommended</b>, by the {escape(shown.by)} of the expected reward</p>",
         table(["do", "value"], doing) if doing else _paragraph("do nothing"),

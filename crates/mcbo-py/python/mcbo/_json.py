@@ -8,6 +8,8 @@ from datetime import datetime, timezone
 from math import isfinite
 from typing import Any
 
+from mcbo._frozen import Names
+
 
 class AsJson:
     """What has a form in JSON, that of the command line where it prints the same."""
@@ -29,6 +31,8 @@ def plain(value: Any) -> Any:
         return value.to_dict()
     if hasattr(value, "_asdict"):
         return {name: plain(inner) for name, inner in value._asdict().items()}
+    if isinstance(value, Names):
+        return {"names": {name: plain(inner) for name, inner in value.items()}}
     if isinstance(value, Mapping):
         return {str(name): plain(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):

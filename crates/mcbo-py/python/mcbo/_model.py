@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mcbo import _html, _mcbo
 from mcbo._errors import DataError
+from mcbo._frozen import Names
 from mcbo._intervention import InterventionLike
 from mcbo._json import AsJson, plain
 from mcbo._picture import Picture
@@ -100,7 +101,8 @@ class Model:
 
         ``inputs`` has a row per place and a column per input. Of a data frame, a structured array or dictionaries the
         columns are taken by name, whatever their order; a plain array has them in the order of :meth:`inputs`. The
-        answers have one entry per row; of a vector node one row of components each.
+        answers have one entry per row; of a vector node one row of components each, and where its name has causes one
+        row of how probable each name is.
         """
         names = self.inputs(node)
         rows = inputs_of(inputs, names, f"inputs of {node}", choices(self._problem._raw))
@@ -109,7 +111,7 @@ class Model:
         if rows.ndim != 2:
             raise DataError(f"the inputs of {node} have {rows.ndim} dimensions; hint: a row per place")
         mean, deviation = self._raw.predict(node, rows)
-        if self._problem.nodes[node].dim == 1:
+        if mean.shape[1] == 1:
             return mean[:, 0], deviation[:, 0]
         return mean, deviation
 
@@ -146,8 +148,8 @@ class Model:
 
         A node that is set is what it is set to. Of many interventions, a list or a data frame of them, there is one
         answer each: dictionaries, or with ``output="array"`` one array per node with the columns mean, lower and upper
-        (of a vector node one such row per component), or with ``output="frame"`` a data frame with the columns
-        ``node``, ``node.lower`` and ``node.upper``.
+        (of a vector node one such row per component, and of a name that has causes an array ``kind=crack`` for each),
+        or with ``output="frame"`` a data frame with the columns ``node``, ``node.lower`` and ``node.upper``.
 
         Bounds are made of ``n`` draws of the mechanisms, 1024 unless said otherwise: another ``seed`` moves them by
         about a hundredth of their width. Of more than 16 interventions, without ``n``, they are those of normal
@@ -171,7 +173,14 @@ class Model:
         if output not in ("array", "frame"):
             raise DataError(f"{output!r} is no form of output; hint: dict, array or frame")
         everywhere = [name for name in self._problem.nodes if all(name in each for each in found)]
-        arrays = {name: np.array([each[name] for each in found], dtype=np.float64) for name in everywhere}
+        arrays: dict[str, NDArray[np.float64]] = {}
+        for name in everywhere:
+            column = [each[name] for each in found]
+            named = [each for each in column if isinstance(each, Names)]
+            if not named:
+                arrays[name] = np.array(column, dtype=np.float64)
+            for choice in named[0] if named else ():
+                arrays[f"{name}={choice}"] = np.array([each[choice] for each in named], dtype=np.float64)
         return arrays if output == "array" else _frame(arrays)
 
     def sample(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from math import isfinite
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn, Union
 
 from mcbo import _html
 from mcbo._errors import DataError, NoPredictionError
-from mcbo._frozen import FrozenDict, Vector, frozen
+from mcbo._frozen import FrozenDict, Names, Vector, frozen
 from mcbo._intervention import Intervention, Value
 from mcbo._json import AsJson, plain
 
@@ -27,8 +27,8 @@ class Forecast(NamedTuple):
     upper: float
 
 
-#: Forecasts of a node: one, or one per component of a vector node.
-NodeForecast = Union[Forecast, Vector[Forecast]]
+#: Forecasts of a node: one, or one per component of a vector node; how probable each name is where its name has causes.
+NodeForecast = Union[Forecast, Vector[Forecast], Names[Forecast]]
 
 
 class Prediction(NamedTuple):
@@ -44,8 +44,9 @@ class Prediction(NamedTuple):
     outcome: tuple[float, float]
 
 
-#: Predictions of a node: one, or one per component of a vector node.
-NodePrediction = Union[Prediction, Vector[Prediction]]
+#: Predictions of a node: one, or one per component of a vector node, or per name where its name has causes. Whether
+#: such a name comes in a single trial is 0 or 1.
+NodePrediction = Union[Prediction, Vector[Prediction], Names[Prediction]]
 
 
 class Keeping(NamedTuple):
@@ -178,8 +179,8 @@ class Trial(AsJson):
     beta: float | None
     #: What the model expected of every node when the trial was proposed.
     predicted: Mapping[str, NodeForecast] = field(repr=False)
-    #: What the optimistic model expected of every node.
-    optimistic: Mapping[str, Value] = field(repr=False)
+    #: What the optimistic model expected of every node; how probable each name is where its name has causes.
+    optimistic: Mapping[str, Value | Names[float]] = field(repr=False)
     #: What should be known about the suggestion.
     warnings: tuple[str, ...]
     #: Who has it.
@@ -249,7 +250,12 @@ class Trial(AsJson):
             acquisition=raw["acquisition"],
             beta=raw["beta"],
             predicted=Predictions(node_forecasts(raw["predicted"])),
-            optimistic=frozen(raw["optimistic"]),
+            optimistic=FrozenDict(
+                {
+                    name: Names(value) if isinstance(value, dict) else frozen(value)
+                    for name, value in raw["optimistic"].items()
+                }
+            ),
             warnings=tuple(raw["warnings"]),
             worker=raw["worker"],
             asked=moment(raw["asked"]),
@@ -470,17 +476,24 @@ def moment(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc)
 
 
+def _each(raw: Mapping[str, Any], made: Callable[[Any], Any]) -> dict[str, Any]:
+    """By node: one, one per component, or one per name."""
+
+    def of(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return made(value)
+        if isinstance(value, dict):
+            return Names({name: made(one) for name, one in value.items()})
+        return Vector(made(one) for one in value)
+
+    return {name: of(value) for name, value in raw.items()}
+
+
 def node_predictions(raw: Mapping[str, Any]) -> dict[str, NodePrediction]:
     """Predictions by node from tuples."""
-    return {
-        name: Prediction(*value) if isinstance(value, tuple) else Vector(Prediction(*one) for one in value)
-        for name, value in raw.items()
-    }
+    return _each(raw, lambda value: Prediction(*value))
 
 
 def node_forecasts(raw: Mapping[str, Any]) -> dict[str, NodeForecast]:
     """Forecasts by node from tuples."""
-    return {
-        name: Forecast(*value) if isinstance(value, tuple) else Vector(Forecast(*one) for one in value)
-        for name, value in raw.items()
-    }
+    return _each(raw, lambda value: Forecast(*value))

@@ -41,7 +41,7 @@ impl Network {
                 plan.fix_parent(problem, from, to, values);
                 self.step_again(&plan, index, batch, &functions, &mut workspace);
                 plan.steps[index].sources = sources;
-                worth(&mut workspace, index, plan.steps[index].components, systems)
+                worth(&workspace, index, plan.steps[index].components, systems)
             });
             let rewards: Vec<Vec<f64>> = rewards.collect();
             effects.extend(Effect::along(&places, &rewards).map(|effect| (from, to, effect)));
@@ -69,11 +69,10 @@ impl Network {
 }
 
 /// What the values of a step are worth by the slopes of the reward, in every system.
-fn worth(workspace: &mut Workspace, step: usize, components: usize, systems: usize) -> Vec<f64> {
+fn worth(workspace: &Workspace, step: usize, components: usize, systems: usize) -> Vec<f64> {
     let mut rewards = vec![0.0; systems];
     for component in 0..components {
-        let slopes = workspace.slopes(step, component).to_vec();
-        let values = workspace.values(step, component);
+        let (values, slopes) = workspace.moving(step, component);
         let per = values.len() / systems;
         let pairs = slopes.chunks_exact(per).zip(values.chunks_exact(per));
         for (reward, (slopes, values)) in rewards.iter_mut().zip(pairs) {

@@ -1,5 +1,6 @@
 //! One node backward: from the derivatives by its values to those by its inputs.
 
+use super::named::share_out;
 use super::workspace::{Workspace, refill};
 use super::{Batch, locate};
 use crate::network::Network;
@@ -23,19 +24,25 @@ impl Network {
         let step = &plan.steps[index];
         let Some(model) = &self.nodes[step.node] else { return };
         let Workspace { steps, by_mechanism, by_eta, by_inputs, .. } = workspace;
+        share_out(plan, index, steps);
         let (before, rest) = steps.split_at_mut(index);
         let state = &rest[0];
         let (columns, value_columns) = (state.columns, state.value_columns);
         let repeat = value_columns / columns;
         refill(by_mechanism, columns);
-        refill(by_eta, step.components * columns);
+        refill(by_eta, step.outputs * columns);
         refill(by_inputs, step.dim * columns);
-        for component in 0..step.components {
+        for component in 0..step.outputs {
             let (prediction, within) = locate(model, &state.predictions, component);
-            let by_value = &state.by_value[component * value_columns..(component + 1) * value_columns];
-            let scale = model.outputs[component].scale;
-            for s in 0..columns {
-                by_mechanism[s] = scale * by_value[s * repeat..(s + 1) * repeat].iter().sum::<f64>();
+            if let Some(names) = step.names {
+                by_mechanism.fill(0.0);
+                state.by_stick(step, names, model, component, by_mechanism);
+            } else {
+                let by_value = &state.by_value[component * value_columns..(component + 1) * value_columns];
+                let scale = model.outputs[component].scale;
+                for s in 0..columns {
+                    by_mechanism[s] = scale * by_value[s * repeat..(s + 1) * repeat].iter().sum::<f64>();
+                }
             }
             let learned = !prediction.variance.is_empty();
             for k in 0..step.dim {
@@ -74,7 +81,7 @@ impl Network {
                     parameters,
                     inputs,
                     own,
-                    step.components,
+                    step.outputs,
                     &state.eta,
                     by_eta,
                     by_parameters,

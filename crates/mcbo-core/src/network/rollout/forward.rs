@@ -2,6 +2,7 @@
 
 use mcbo_gp::Prediction;
 
+use super::named::weigh;
 use super::workspace::{StepState, Workspace, refill};
 use super::{Batch, locate};
 use crate::network::functions::FunctionDraws;
@@ -42,10 +43,10 @@ impl Network {
                 let out = &mut state.predictions[0];
                 // The step at this place of another plan may have been a learned one.
                 out.variance.clear();
-                refill(&mut out.mean, step.components * columns);
+                refill(&mut out.mean, step.outputs * columns);
                 refill(
                     &mut out.mean_jacobian,
-                    if with_gradient { step.components * step.dim * columns } else { 0 },
+                    if with_gradient { step.outputs * step.dim * columns } else { 0 },
                 );
                 for s in 0..columns {
                     for k in 0..step.dim {
@@ -89,8 +90,8 @@ impl Network {
         }
 
         // f̃ = μ + β σ η, in the user's units; the noise is realised for the children.
-        refill(&mut state.deviation, step.components * columns);
-        refill(&mut state.eta, step.components * columns);
+        refill(&mut state.deviation, step.outputs * columns);
+        refill(&mut state.eta, step.outputs * columns);
         refill(&mut state.value, step.components * value_columns);
         if let Mechanism::Learned(_) = model.mechanism {
             if step.eta.is_empty() {
@@ -101,9 +102,21 @@ impl Network {
                 for candidate in 0..candidates {
                     let parameters = &points[candidate * plan.dim()..][step.eta.clone()];
                     let own = candidate * per..(candidate + 1) * per;
-                    plan.optimism.forward(parameters, inputs, own, step.components, &mut state.eta);
+                    plan.optimism.forward(parameters, inputs, own, step.outputs, &mut state.eta);
                 }
             }
+        }
+        if let Some(names) = step.names {
+            for output in 0..step.outputs {
+                let (prediction, within) = locate(model, &state.predictions, output);
+                if !prediction.variance.is_empty() {
+                    let variance = &prediction.variance[within * columns..(within + 1) * columns];
+                    let deviation = &mut state.deviation[output * columns..(output + 1) * columns];
+                    deviation.iter_mut().zip(variance).for_each(|(d, v)| *d = v.sqrt());
+                }
+            }
+            state.name(step, names, model, batch);
+            return weigh(plan, index, steps);
         }
         for component in 0..step.components {
             let (prediction, within) = locate(model, &state.predictions, component);
@@ -128,6 +141,8 @@ impl Network {
                 }
             }
         }
+        state.own.clear();
+        weigh(plan, index, steps);
     }
 }
 

@@ -15,6 +15,14 @@ pub(super) struct StepState {
     pub(super) eta: Vec<f64>,
     pub(super) value: Vec<f64>,
     pub(super) by_value: Vec<f64>,
+    /// Where a name has causes: the probabilities that decide it, `[column][output]`, and the weight of every sample's name with the
+    /// derivative by it.
+    pub(super) sticks: Vec<f64>,
+    pub(super) own: Vec<f64>,
+    pub(super) by_own: Vec<f64>,
+    /// The weight of every sample by all names above, with the derivative by it; empty where there are none.
+    pub(super) weight: Vec<f64>,
+    pub(super) by_weight: Vec<f64>,
 }
 
 /// The columns of a step's inputs without neighbours that are the same. Candidates that differ in `η` alone, such as the
@@ -70,6 +78,40 @@ impl Workspace {
         &state.value[component * state.value_columns..(component + 1) * state.value_columns]
     }
 
+    /// The weights of the samples behind those values; none where all count the same.
+    pub(crate) fn weights(&self, step: usize) -> &[f64] {
+        &self.steps[step].weight
+    }
+
+    /// Their mean for every candidate.
+    pub(crate) fn means(&self, step: usize, component: usize, candidates: usize) -> Vec<f64> {
+        let mut means = Vec::new();
+        self.steps[step].means(component, candidates, &mut means);
+        means
+    }
+
+    /// The mean probability of every name of a step whose name has causes, `[candidate][name]`.
+    pub(crate) fn shares(&self, plan: &Plan, step: usize, candidates: usize) -> Vec<Vec<f64>> {
+        self.steps[step].shares(plan.steps[step].outputs, candidates)
+    }
+
+    /// Where the derivatives by the weights belong before [`Network::backward`].
+    pub(crate) fn weight_slopes(&mut self, step: usize) -> &mut [f64] {
+        let state = &mut self.steps[step];
+        state.by_weight.resize(state.weight.len(), 0.0);
+        &mut state.by_weight
+    }
+
+    /// What the derivatives of a step are by, and the derivatives: its values, or where its name has causes the weights of its names.
+    pub(crate) fn moving(&self, step: usize, component: usize) -> (&[f64], &[f64]) {
+        let state = &self.steps[step];
+        if !state.own.is_empty() {
+            return (&state.own, &state.by_own);
+        }
+        let own = component * state.value_columns..(component + 1) * state.value_columns;
+        (&state.value[own.clone()], &state.by_value[own])
+    }
+
     /// Where the derivatives by those values belong before [`Network::backward`].
     pub(crate) fn slopes(&mut self, step: usize, component: usize) -> &mut [f64] {
         let state = &mut self.steps[step];
@@ -80,6 +122,8 @@ impl Workspace {
     pub(crate) fn forget_slopes(&mut self, plan: &Plan) {
         for state in &mut self.steps[..plan.steps.len()] {
             refill(&mut state.by_value, state.value.len());
+            refill(&mut state.by_own, state.own.len());
+            state.by_weight.clear();
         }
     }
 }

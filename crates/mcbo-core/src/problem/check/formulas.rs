@@ -16,7 +16,7 @@ impl Checker<'_> {
         for index in 0..nodes.len() {
             if let Some(formula) = self.draft.nodes[index].formula.given() {
                 let what = format!("`formula` of node `{}`", nodes[index].name);
-                nodes[index].formula = self.compile(&what, index, formula, nodes, false);
+                nodes[index].formula = self.compile(&what, index, formula, nodes, None);
             }
         }
     }
@@ -37,18 +37,23 @@ impl Checker<'_> {
             let draft = &self.draft.nodes[index];
             let mechanism = match (written[index], &node.formula, node.noise) {
                 // Of names that nothing is said of one is as frequent as another.
-                (None, ..) if node.is_choice() => {
+                (None, None, _) if node.is_choice() && !node.is_caused_choice() => {
                     let noise = Noise::Names(Shares::of_counts(&vec![0; node.choices.len()]));
-                    Some(Mechanism { formulas: vec![Expr::zero()], noise })
+                    Some(Mechanism { formulas: vec![Expr::zero()], noise, picks: false })
                 }
                 (Some(Field::Given(formulas)), ..) => {
                     let what = format!("the simulator of node `{}`", node.name);
-                    let formulas = self.compile(&what, index, formulas, nodes, true);
-                    formulas.map(|formulas| Mechanism { formulas, noise: Noise::None })
+                    let picks =
+                        node.is_choice() && formulas.value.0.iter().all(|text| Expr::is_pick(&text.value));
+                    let formulas = self.compile(&what, index, formulas, nodes, Some(picks));
+                    formulas.map(|formulas| Mechanism { formulas, noise: Noise::None, picks })
                 }
                 (Some(_), ..) => None,
+                (None, Some(formulas), _) if node.is_choice() => {
+                    Some(Mechanism { formulas: formulas.clone(), noise: Noise::None, picks: true })
+                }
                 (None, Some(formulas), noise) if noise != Noise::Learn => {
-                    Some(Mechanism { formulas: formulas.clone(), noise })
+                    Some(Mechanism { formulas: formulas.clone(), noise, picks: false })
                 }
                 // A formula or a noise that is wrong has been reported already.
                 (None, None, _) if draft.formula != Field::Missing => None,
@@ -65,16 +70,18 @@ impl Checker<'_> {
         Some(Simulator::new(mechanisms.into_iter().collect::<Option<_>>()?))
     }
 
-    /// Compiles one formula per component over the node's inputs.
+    /// Compiles one formula per component over the node's inputs, or the one that picks a name. That of a simulator may be random;
+    /// it says whether it picks.
     fn compile(
         &mut self,
         what: &str,
         index: usize,
         formulas: &At<Formulas>,
         nodes: &[Node],
-        random: bool,
+        simulated: Option<bool>,
     ) -> Option<Vec<Expr>> {
         let node = &nodes[index];
+        let (random, picks) = (simulated.is_some(), simulated.unwrap_or(node.is_choice()));
         let texts = &formulas.value.0;
         if self.dim_ok[index] && texts.len() != node.dim {
             let error = ProblemError::ComponentCount {
@@ -99,10 +106,14 @@ impl Checker<'_> {
             .chain(node.actions.iter().map(|&action| names_of(&self.draft.actions[action].choices)))
             .collect();
         let names: Vec<&[String]> = names.iter().map(Vec::as_slice).collect();
-        let exprs: Vec<Option<Expr>> = texts
+        let parse = |text: &str| match picks {
+            true => Expr::parse_pick(text, &inputs, &names, &node.name, &node.choices),
+            false => Expr::parse_with_choices(text, &inputs, &names, random).map(|expr| vec![expr]),
+        };
+        let exprs: Vec<Option<Vec<Expr>>> = texts
             .iter()
-            .map(|text| match Expr::parse_with_choices(&text.value, &inputs, &names, random) {
-                Ok(expr) => Some(expr),
+            .map(|text| match parse(&text.value) {
+                Ok(exprs) => Some(exprs),
                 Err(error) => {
                     let span = span_in_file(text, &error);
                     let error = self.formula_error(what, &node.name, error);
@@ -111,7 +122,7 @@ impl Checker<'_> {
                 }
             })
             .collect();
-        exprs.into_iter().collect()
+        exprs.into_iter().collect::<Option<Vec<_>>>().map(|exprs| exprs.concat())
     }
 
     fn formula_error(&self, what: &str, node: &str, error: ExprError) -> ProblemError {

@@ -61,13 +61,11 @@ impl Checker<'_> {
         }
     }
 
-    /// The names of a node's values, if they are named. Such a node is given from outside: it reads nothing and has no mechanism.
+    /// The names of a node's values, if they are named. What nothing causes has no mechanism: it is given from outside.
     fn node_choices(&mut self, draft: &DraftNode) -> Vec<String> {
         let Some(choices) = draft.choices.given() else { return Vec::new() };
-        let (node, place) = (draft.name.value.clone(), format!("node `{}`", draft.name.value));
-        if let Some(cause) = draft.parents.first().or(draft.actions.first()) {
-            self.error(ProblemError::CausedChoices { node, cause: cause.value.clone() }, &cause.span);
-        }
+        let place = format!("node `{}`", draft.name.value);
+        let caused = !(draft.parents.is_empty() && draft.actions.is_empty()) || draft.inputs_broken;
         if let Some(At { value: DraftRanges::One(_) | DraftRanges::Each(_), span }) = draft.hard.given() {
             self.error(ProblemError::DoWithNumbers { node: draft.name.value.clone() }, span);
         }
@@ -76,8 +74,8 @@ impl Checker<'_> {
             ("step", span_of(&draft.step)),
             ("dim", span_of(&draft.dim)),
             ("noise", span_of(&draft.noise)),
-            ("formula", span_of(&draft.formula)),
-            ("kernel", span_of(&draft.kernel)),
+            ("formula", span_of(&draft.formula).filter(|_| !caused)),
+            ("kernel", span_of(&draft.kernel).filter(|_| !caused)),
             ("components", span_of(&draft.components)),
             ("limit", span_of(&draft.limit)),
             ("unit", span_of(&draft.unit)),

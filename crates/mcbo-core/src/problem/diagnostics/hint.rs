@@ -86,9 +86,6 @@ impl ProblemError {
             }
             Self::BadStep { .. } => "write the distance from one value to the next, or leave it out".to_owned(),
             Self::StepWithoutDo { node } => format!("add `do = [LOW, HIGH]` to node `{node}`, or remove `step`"),
-            Self::CausedChoices { .. } => {
-                "what has names is given from outside, known before (`context = true`) or set (`do = true`); measure what is caused as a number".to_owned()
-            }
             Self::DoWithoutChoices { .. } => "write `do = [LOW, HIGH]`, or `choices = [\"one\", \"other\"]` beside it".to_owned(),
             Self::DoWithNumbers { .. } => "write `do = true`: it may be set to any of its names".to_owned(),
             Self::RewardIsChoice { .. } => "names have no order; optimise a node whose values are numbers".to_owned(),

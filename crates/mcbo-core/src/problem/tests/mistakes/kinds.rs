@@ -175,7 +175,6 @@ fn choices() {
         "[nodes.x]\n",
         "[nodes.x]\nchoices = [\"p\", \"q\"]\n",
         &[
-            "4: [strain] node `x` has `choices`, but is caused by `strain` | what has names is given from outside, known before (`context = true`) or set (`do = true`); measure what is caused as a number",
             "5: [[0, 1]] `do` of node `x` has numbers, but its values are names | write `do = true`: it may be set to any of its names",
             "6: [0.25] node `x` has both `choices` and a `step` | choices have names and no numbers; remove `step` or `choices`",
         ],

@@ -1,11 +1,12 @@
 """Whole runs on tasks with steps, choices and requirements.
 
-Our side goes through the rounds (mcbo_bench::run): it measures, with the same noise for all, scores by the true expected
-reward, and keeps every finished run in a folder, from which it is taken when the same run is wanted again. It asks this side
-for what a library decides. A library is told all that can be said to it: ranges, steps, names, requirements, and how
-noisy the reward is where that is one number.
+Our side goes through the rounds (mcbo_bench::run): it measures, with the same noise for all, scores by the true
+expected reward, and keeps every finished run in a folder, from which it is taken when the same run is wanted again. It
+asks this side for what a library decides. A library is told all that can be said to it: ranges, steps, names,
+requirements, and how noisy the reward is where that is one number.
 """
 
+import csv
 import itertools
 import math
 import platform
@@ -13,7 +14,6 @@ import time
 from datetime import date
 from statistics import mean, median, stdev
 
-import csv
 import numpy as np
 import optuna
 import torch
@@ -189,7 +189,7 @@ def gp(space, seed):
 
 
 OURS = "mcbo"
-# By their names in the folder. Those that take long come last, seed by seed, so that there is something of all when time is up.
+# By their names in the folder. Those that take long come last, seed by seed: when time is up there is something of all.
 QUICK = {
     OURS: ("**mcbo, default**: sees the graph", None),
     "one-hot": ("one-hot with rounding[^one-hot]: sees the graph", None),
@@ -249,95 +249,111 @@ def error(values):
 
 def figure(values):
     """The mean and its standard error, which has two digits."""
+    if len(values) < 2:
+        return f"{mean(values):.3f}"
     digits = max(0, 1 - math.floor(math.log10(error(values)))) if error(values) > 0 else 3
     return f"{mean(values):.{digits}f} ± {error(values):.{digits}f}"
 
 
+def beyond(values):
+    """1 where ours is better by more than two standard errors, -1 where it is worse by as much, else 0."""
+    clear = len(values) > 1 and abs(mean(values)) > 2 * error(values)
+    return (1 if mean(values) > 0 else -1) if clear else 0
+
+
 def difference(values):
-    """How much better ours is: bold beyond two standard errors, marked where it is worse by as much."""
-    if not mean(values) or abs(mean(values)) <= 2 * error(values) or len(values) < 2:
-        return figure(values)
-    return f"**{figure(values)}**" if mean(values) > 0 else f"*{figure(values)}* ▼"
+    return {1: "**{}**", 0: "{}", -1: "*{}* ▼"}[beyond(values)].format(figure(values))
 
 
-def begun(results, task, space, seeds):
-    """How good the initial design is by itself."""
-    first = [results[task, OURS, seed]["initial"] for seed in range(seeds) if (task, OURS, seed) in results]
-    reached = sum(space.share(reward) >= REACHED for reward in first)
-    return f"Optimum {space.optimum:g}, random actions {space.random:.3g}; the initial design alone has the best in {reached} of {len(first)} seeds."
+def task_part(results, task, space, seeds):
+    """What came out on one task."""
 
-
-def task_table(results, task, space, seeds):
     def of(name):
         return {seed: results[task, name, seed] for seed in range(seeds) if (task, name, seed) in results}
 
-    def averages(found):
-        return {seed: mean(answer["rewards"]) for seed, answer in found.items()}
+    def averages(name):
+        return {seed: mean(answer["rewards"]) for seed, answer in of(name).items()}
 
-    def count(found, what):
-        reached = sum(space.share(answer[what]) >= REACHED for answer in found.values())
-        return f"{reached} of {len(found)}"
+    def count(name, what):
+        reached = sum(space.share(answer[what]) >= REACHED for answer in of(name).values())
+        return f"{reached} of {len(of(name))}"
 
-    lines, ours = [], averages(of(OURS))
+    lines, verdicts, ours = [], {-1: [], 0: [], 1: []}, averages(OURS)
     for name, (label, _) in (QUICK | SLOW).items():
-        found = of(name)
-        if not found:
+        own = averages(name)
+        if not own:
             lines.append([label, 0, *["–"] * 6])
             continue
-        own = averages(found)
-        beside = [ours[seed] - own[seed] for seed in own if seed in ours]
-        seconds = median(answer["seconds"] / len(answer["rewards"]) for answer in found.values())
+        beside = [ours[seed] - reward for seed, reward in own.items() if seed in ours]
+        if name != OURS and beside:
+            verdicts[beyond(beside)].append(f"`{name}`")
+        seconds = median(answer["seconds"] / len(answer["rewards"]) for answer in of(name).values())
         lines.append(
             [
                 label,
-                len(found),
+                len(own),
                 figure(list(own.values())),
-                f"{space.share(mean(own.values())):.2f}",
-                "" if name == OURS else difference(beside),
-                count(found, "best"),
-                count(found, "recommended"),
+                f"{space.share(mean(own.values())):.3f}",
+                difference(beside) if name != OURS and beside else "",
+                count(name, "best"),
+                count(name, "recommended"),
                 f"{seconds:.2g}" if name != "random" else "–",
             ]
         )
     header = ["optimiser", "seeds", "average reward", "share", "ours minus it", "best tried", "best recommended"]
-    return table([*header, "s a suggestion"], lines)
+    said = {1: "more than", 0: "as much, within two standard errors, as", -1: "**less** than"}
+    said = [f"{what} {', '.join(verdicts[sign])}" for sign, what in said.items() if verdicts[sign]]
+    verdict = f"Ours has {'; '.join(said)}."
+    values = f"Optimum {space.optimum:.4g}, mean of random actions {space.random:.3g}"
+    begun = f"The initial design alone has the best in {count(OURS, 'initial')} seeds"
+    return [f"### {task}", f"{values}. {begun}.", table([*header, "s a suggestion"], lines), verdict]
 
 
-def text(seeds, rounds, minutes):
-    limit = f" --minutes {minutes}" if minutes else ""
+def head(seeds, rounds):
     libraries = versions("botorch", "gpytorch", "torch", "optuna", "scipy", "numpy")
     return f"""\
 Written on {date.today()} by
 
 ```sh
-cargo xtask peers --only choices --seeds {seeds} --rounds {rounds}{limit}
+cargo xtask peers --only choices --seeds {seeds} --rounds {rounds}
 ```
 
-which keeps finished runs in `{FOLDER}` and adds those that are missing. {rounds} rounds after the initial design of the task; design and
-noise of a seed are the same for all, and so is how everything is counted (`examples/kinds.rs`). Average reward: the true expected rewards of the {rounds} rounds, mean ±
-standard error over the seeds. Share: of it, on a scale where random actions have 0 and the optimum 1. Ours minus it: seed by seed; **bold** is better by more than two
-standard errors, *▼* worse. Best tried, best recommended: a trial of the run, or what is recommended after it, has a share of {REACHED} or more; on the grid of `strains`
-that is the optimum alone. s a suggestion: median over the runs, on one thread each; other programs used the machine. Every run is in [`choices.csv`](choices.csv).
+which keeps finished runs in `{FOLDER}` and adds those that are missing; the tables say how many seeds there are of
+each. {rounds} rounds after the initial design of the task; design and noise of a seed are the same for all.
 
-- Processor: {processor()}.
-- mcbo {own_version()}, {libraries}, Python {platform.python_version()}."""
+- Average reward: of the {rounds} rounds, true expectations; mean ± standard error over the seeds. Share: of it, where
+  random actions have 0 and the optimum 1.
+- Ours minus it: the average reward of mcbo's default minus that of the other, seed by seed. **Bold**: more than two
+  standard errors better. *▼*: more than two worse.
+- Best tried, best recommended: a trial, or what is recommended after the last, has a share of {REACHED} or more. On the
+  grid of `strains` that is the optimum alone.
+- s a suggestion: median over the runs, one thread each. Other programs used the machine: only large ratios mean
+  anything.
+
+Every run is in [`choices.csv`](choices.csv). Processor: {processor()}. mcbo {own_version()}, {libraries}, Python
+{platform.python_version()}."""
 
 
 NOTES = """\
 Not alike, and why:
 
-- mcbo's default and one-hot with rounding are told every node of a trial and which reads which. The others see actions and reward alone: between them and mcbo's `ei` and
-  `ucb` it is steps and choices alone that differ.
-- How noisy the reward is: mcbo is told the noise of every node. BoTorch is told that of the reward where it is one number (0.1 in `doses`, none in `ackley-mixed`), and learns it
-  in `strains`; `ei` and `ucb` learn it in both where there is any. Optuna's GPSampler can be told that there is none, and is.
-- What is recommended: mcbo's best by its model, BoTorch's largest posterior mean, Optuna's `best_params`, which is the best measurement, as it is for random.
-- Optuna knows no requirements between parameters: in `doses` what it suggests is moved to where it is allowed, and it is told what was done.
-- Seconds of Optuna and BoTorch have the way through a pipe in them, less than a millisecond.
+- mcbo's default and one-hot with rounding are told every node of a trial and which reads which. The others see actions
+  and reward alone; so do mcbo's `ei` and `ucb`.
+- mcbo's default and one-hot are told the noise of every node. BoTorch is told that of the reward where it is one number
+  (0.1 in `doses`, none in `ackley-mixed`) and learns it in `strains`; `ei` and `ucb` learn it in both. Optuna's
+  GPSampler can be told that there is none, and is.
+- What is recommended: by mcbo the best of its model, by BoTorch the largest posterior mean, by Optuna `best_params`,
+  which is the best measurement, as it is by random.
+- Optuna knows no requirements between parameters: in `doses` what it suggests is moved to where it is allowed, and it
+  is told what was done. Samplers begin with the initial design (`n_startup_trials=0`), all else is as by default.
+- Seconds of Optuna and BoTorch have the way through a pipe in them, 0.1 to 0.3 ms.
 
-[^one-hot]: `OneHot` in mcbo-bench: mcbo's default on ranges alone, names as numbers of which the largest is meant, everything rounded.
-[^botorch]: `MixedSingleTaskGP` where there are names, `SingleTaskGP` where not, both with their default kernels and priors; `qLogNoisyExpectedImprovement` with its default 512
-    samples, over all 1740 combinations of `strains`, by `optimize_acqf_mixed_alternating` in the others, with its default 1024 points and 20 starts in
-    `ackley-mixed`, and the 512 and 10 of its tutorials in `doses`, where the default takes twice the time.
+[^one-hot]: `OneHot` in mcbo-bench: mcbo's default on ranges alone, names as numbers of which the largest is meant,
+    everything rounded.
+[^botorch]: `MixedSingleTaskGP` where there are names, `SingleTaskGP` where not, with their default kernels and priors;
+    `qLogNoisyExpectedImprovement` with its default 512 samples, over all 1740 combinations of `strains`, by
+    `optimize_acqf_mixed_alternating` in the others: with its default 1024 points and 20 starts in `ackley-mixed`, with
+    the 512 and 10 of BoTorch's tutorials in `doses`, where the default takes twice the time.
 """
 
 
@@ -345,9 +361,9 @@ def section(ours, seeds, rounds, minutes):
     """The section of the page; the table of runs is written beside it."""
     spaces = {task: Space(ours.ask(do="space", task=task)) for task in TASKS}
     results, failures = runs(ours, spaces, seeds, rounds, minutes)
-    parts = [HEADING.strip(), text(seeds, rounds, minutes)]
+    parts = [HEADING.strip(), head(seeds, rounds)]
     for task in TASKS:
-        parts += [f"### {task}", begun(results, task, spaces[task], seeds), task_table(results, task, spaces[task], seeds)]
+        parts += task_part(results, task, spaces[task], seeds)
     if failures:
         parts.append("Runs that a library did not finish, left out above:")
         parts.append("\n".join(f"- {failure}" for failure in failures))

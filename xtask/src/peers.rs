@@ -28,14 +28,14 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
 
 /// Refuses what the script would refuse, before anything is built or installed.
 fn check(arguments: &[String]) -> Result<(), Failure> {
-    let hint =
-        "hint: it knows --only paper or choices, and --seeds N, --rounds N and --minutes N, numbers from 1";
+    let hint = "hint: it knows --only paper or choices, --seeds N and --rounds N from 1, and --minutes N from 0";
     let mut rest = arguments.iter();
     while let Some(option) = rest.next() {
         let value = rest.next().map_or("", String::as_str);
         let fits = match option.as_str() {
             "--only" => ["paper", "choices"].contains(&value),
-            "--seeds" | "--rounds" | "--minutes" => value.parse::<u32>().is_ok_and(|count| count > 0),
+            "--seeds" | "--rounds" => value.parse::<u32>().is_ok_and(|count| count > 0),
+            "--minutes" => value.parse::<u32>().is_ok(),
             _ => return Err(Failure::Usage(format!("peers has no option {option:?}\n{hint}"))),
         };
         if !fits {

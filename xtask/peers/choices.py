@@ -33,7 +33,7 @@ SEEDS, ROUNDS = 20, 60
 TASKS = ["strains", "doses", "ackley-mixed"]
 FOLDER = "target/peers"
 TABLE = ROOT / "docs/results/choices.csv"
-# A share of the way from random to the optimum that counts as the optimum; on grids it is nothing else.
+# A share that counts as the optimum; on grids it is nothing else.
 REACHED = 0.99
 # Combinations that are all looked at.
 FEW = 10_000
@@ -304,7 +304,7 @@ def task_part(results, task, space, seeds):
     said = {1: "more than", 0: "as much, within two standard errors, as", -1: "**less** than"}
     said = [f"{what} {', '.join(verdicts[sign])}" for sign, what in said.items() if verdicts[sign]]
     verdict = f"Ours has {'; '.join(said)}."
-    values = f"Optimum {space.optimum:.4g}, mean of random actions {space.random:.3g}"
+    values = f"Optimum {space.optimum:.4g}, mean of points spread evenly {space.random:.3g}"
     begun = f"The initial design alone has the best in {count(OURS, 'initial')} seeds"
     return [f"### {task}", f"{values}. {begun}.", table([*header, "s a suggestion"], lines), verdict]
 
@@ -322,7 +322,7 @@ which keeps finished runs in `{FOLDER}` and adds those that are missing; the tab
 each. {rounds} rounds after the initial design of the task; design and noise of a seed are the same for all.
 
 - Average reward: of the {rounds} rounds, true expectations; mean ± standard error over the seeds. Share: of it, where
-  random actions have 0 and the optimum 1.
+  points spread evenly (in `doses` moved to where it is allowed) have 0 on average and the optimum has 1.
 - Ours minus it: the average reward of mcbo's default minus that of the other, seed by seed. **Bold**: more than two
   standard errors better. *▼*: more than two worse.
 - Best tried, best recommended: a trial, or what is recommended after the last, has a share of {REACHED} or more. On the

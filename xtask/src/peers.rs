@@ -28,7 +28,8 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
 
 /// Refuses what the script would refuse, before anything is built or installed.
 fn check(arguments: &[String]) -> Result<(), Failure> {
-    let hint = "hint: it knows --only paper or choices, --seeds N and --rounds N from 1, and --minutes N from 0";
+    let hint =
+        "hint: it knows --only paper or choices, --seeds N and --rounds N from 1, and --minutes N from 0";
     let mut rest = arguments.iter();
     while let Some(option) = rest.next() {
         let value = rest.next().map_or("", String::as_str);

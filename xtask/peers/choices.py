@@ -31,7 +31,7 @@ from common import ROOT, own_version, processor, say, table, tensor, versions
 HEADING = "## Steps and choices\n"
 SEEDS, ROUNDS = 20, 60
 TASKS = ["strains", "doses", "ackley-mixed"]
-FOLDER = "target/peers"
+FOLDER = "target/peers"  # and in it one for each number of rounds
 TABLE = ROOT / "docs/results/choices.csv"
 # A share that counts as the optimum; on grids it is nothing else.
 REACHED = 0.99
@@ -226,7 +226,8 @@ def runs(ours, spaces, seeds, rounds, minutes):
     end = math.inf if minutes is None else time.monotonic() + 60 * minutes
     for turn in [QUICK, SLOW]:
         for seed, task, (name, (_, peer)) in itertools.product(range(seeds), TASKS, turn.items()):
-            request = {"task": task, "method": name, "seed": seed, "rounds": rounds, "folder": FOLDER}
+            request = {"task": task, "method": name, "seed": seed, "rounds": rounds}
+            request["folder"] = f"{FOLDER}/{rounds}"
             if peer is not None:
                 request["peer"] = versions(*peer.libraries)
             answer = ours.ask(do="kept", **request)
@@ -285,7 +286,7 @@ def task_part(results, task, space, seeds):
             lines.append([label, 0, *["–"] * 6])
             continue
         beside = [ours[seed] - reward for seed, reward in own.items() if seed in ours]
-        if name != OURS and beside:
+        if name != OURS and len(beside) > 1:
             verdicts[beyond(beside)].append(f"`{name}`")
         seconds = median(answer["seconds"] / len(answer["rewards"]) for answer in of(name).values())
         lines.append(
@@ -318,7 +319,7 @@ Written on {date.today()} by
 cargo xtask peers --only choices --seeds {seeds} --rounds {rounds}
 ```
 
-which keeps finished runs in `{FOLDER}` and adds those that are missing; the tables say how many seeds there are of
+which keeps finished runs in `{FOLDER}/{rounds}` and adds those that are missing; the tables say how many seeds there are of
 each. {rounds} rounds after the initial design of the task; design and noise of a seed are the same for all.
 
 - Average reward: of the {rounds} rounds, true expectations; mean ± standard error over the seeds. Share: of it, where

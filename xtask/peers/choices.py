@@ -328,8 +328,8 @@ each. {rounds} rounds after the initial design of the task; design and noise of 
   standard errors better. *▼*: more than two worse.
 - Best tried, best recommended: a trial, or what is recommended after the last, has a share of {REACHED} or more. On the
   grid of `strains` that is the optimum alone.
-- s a suggestion: median over the runs, one thread each. Other programs used the machine: only large ratios mean
-  anything.
+- s a suggestion: median over the runs, by the clock, one thread each. Where a run waits for other programs its
+  seconds are too many, and in few runs that shows: they are no measure of speed, which stands above.
 
 Every run is in [`choices.csv`](choices.csv). Processor: {processor()}. mcbo {own_version()}, {libraries}, Python
 {platform.python_version()}."""

@@ -74,8 +74,8 @@ const CHORES: [Chore; 8] = [
     },
     Chore {
         name: "peers",
-        options: "[--seeds N] [--rounds N]",
-        about: "times and rewards beside BoTorch, Optuna and egobox, with Python in .venv-peers; 20 minutes",
+        options: "[--only PART] [--seeds N] [--rounds N] [--minutes N]",
+        about: "times and rewards beside BoTorch, Optuna and egobox, with Python in .venv-peers; PART is paper (20 minutes) or choices (hours; N minutes, and the next time it goes on)",
         run: peers::run,
     },
 ];

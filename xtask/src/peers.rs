@@ -22,20 +22,24 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     .run(false)?;
     let mut compare = Command::new(python);
     compare.arg(folder.join("peers.py")).args(arguments).current_dir(root());
-    let hint = "look at what the script or a library says above; nothing was written";
+    let hint = "look at what the script or a library says above; the page is as it was, finished runs with choices are kept";
     Step { name: "peers", command: compare, hint }.run(true)
 }
 
 /// Refuses what the script would refuse, before anything is built or installed.
 fn check(arguments: &[String]) -> Result<(), Failure> {
-    let hint = "hint: it knows --seeds N and --rounds N, numbers from 1";
+    let hint =
+        "hint: it knows --only paper or choices, --seeds N and --rounds N from 1, and --minutes N from 0";
     let mut rest = arguments.iter();
     while let Some(option) = rest.next() {
-        if !["--seeds", "--rounds"].contains(&option.as_str()) {
-            return Err(Failure::Usage(format!("peers has no option {option:?}\n{hint}")));
-        }
         let value = rest.next().map_or("", String::as_str);
-        if !value.parse::<u32>().is_ok_and(|count| count > 0) {
+        let fits = match option.as_str() {
+            "--only" => ["paper", "choices"].contains(&value),
+            "--seeds" | "--rounds" => value.parse::<u32>().is_ok_and(|count| count > 0),
+            "--minutes" => value.parse::<u32>().is_ok(),
+            _ => return Err(Failure::Usage(format!("peers has no option {option:?}\n{hint}"))),
+        };
+        if !fits {
             return Err(Failure::Usage(format!("{option} cannot be {value:?}\n{hint}")));
         }
     }

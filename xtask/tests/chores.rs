@@ -36,11 +36,17 @@ fn an_unknown_option_is_bad_usage_before_anything_runs() {
 }
 
 #[test]
-fn a_count_of_peers_that_is_no_count_is_bad_usage_too() {
-    for wrong in [&["peers", "--seeds"][..], &["peers", "--rounds", "0"], &["peers", "--seeds", "many"]] {
+fn an_option_of_peers_that_is_no_count_or_part_is_bad_usage_too() {
+    for (option, wrong) in [
+        ("--seeds", &["peers", "--seeds"][..]),
+        ("--rounds", &["peers", "--rounds", "0"]),
+        ("--seeds", &["peers", "--seeds", "many"]),
+        ("--only", &["peers", "--only", "choice"]),
+        ("--minutes", &["peers", "--only", "choices", "--minutes", "-1"]),
+    ] {
         let output = xtask(wrong);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2));
-        assert!(said.contains("hint:") && said.contains(wrong[1]), "{said}");
+        assert!(said.contains("hint:") && said.contains(&format!("{option} cannot be")), "{said}");
     }
 }

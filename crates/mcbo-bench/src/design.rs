@@ -108,7 +108,18 @@ fn random_intervention(problem: &Problem, targets: &[usize], rng: &mut dyn Rng) 
 }
 
 /// The intervention itself where it is allowed, else one near it that is: on the steps, a choice, within what is required.
-pub(crate) fn allowed(problem: &Problem, intervention: Intervention) -> Intervention {
+///
+/// ```
+/// use mcbo_bench::{Task, allowed};
+/// use mcbo_core::{Intervention, check_intervention};
+/// let task = Task::named("doses")?;
+/// let done = |actions| Intervention { targets: Vec::new(), actions };
+/// let moved = allowed(task.problem(), done(vec![90.0, 90.0, 40.0]));
+/// assert!(check_intervention(task.problem(), &moved).is_ok());
+/// assert!(moved.actions.iter().sum::<f64>() < 120.1);
+/// # Ok::<(), mcbo_bench::BenchError>(())
+/// ```
+pub fn allowed(problem: &Problem, intervention: Intervention) -> Intervention {
     let space = DecisionSpace::new(problem, &Choice::of(problem, &intervention));
     if space.is_box() {
         return intervention;

@@ -31,7 +31,7 @@ mod suite;
 mod task;
 
 pub use archive::{Archive, ArchiveError, Stored, merge};
-pub use design::Design;
+pub use design::{Design, allowed};
 pub use error::BenchError;
 pub use fleet::{Entrant, Job, run_all};
 pub use knowing::Offer;

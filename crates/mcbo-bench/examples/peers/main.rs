@@ -5,21 +5,36 @@
 //! {"do": "design", "task": "ackley", "seed": 0}                        -> {"x": [[...], ...], "optimum": 0.0}
 //! {"do": "fit", "preset": "paper", "all": false, "x", "y", "at", "seed"} -> {"seconds", "mean", "variance"}
 //! {"do": "suggest", "task": "ackley", "method": "ei", "x", "seed"}     -> {"seconds", "x"}
-//! {"do": "run", "task": "ackley", "method": "ei", "seed", "rounds"}    -> {"seconds", "rewards"}
+//! {"do": "run", "task": "ackley", "method": "ei", "seed", "rounds"}    -> {"seconds", "rewards", "initial", "best", "recommended"}
+//! {"do": "space", "task": "strains"}                                   -> {"actions", "require", "noise", "random", "optimum"}
+//! ```
+//!
+//! A run with a `folder` is kept there as soon as it is finished, and taken from there when it is asked for again; with `"do": "kept"` it is only looked
+//! for, and the answer is `null` where it is not there. A run with a `peer` (which stands for the versions and settings of one) is decided at the other end of the
+//! pipe: for every round, and in the end for what is recommended, a question goes there before the answer does.
+//!
+//! ```text
+//! {"ask": "suggest" or "recommend", "x": [[...], ...], "y": [...]}      <- {"x": [...]} or {"error": "why not"}
 //! ```
 //!
 //! One program for both jobs, so that everyone is scored by the same code and all clocks run in one session. Seconds are
 //! those of the work alone, without reading or writing JSON.
 
+mod pipe;
+mod runs;
+
 use std::error::Error;
-use std::io::{self, BufRead, Write};
+use std::io;
+use std::sync::Arc;
 use std::time::Instant;
 
-use mcbo_bench::{Method, Task, run};
+use mcbo_bench::{Method, Task};
 use mcbo_core::{Context, Data, Inference, Intervention, Memory, ModelSettings, Observation, PriorPreset};
 use mcbo_gp::{Earlier, GpSet, GpSpec, Member, Noise, Prediction, Priors, Rows, Scratch, fit_map};
+use pipe::Pipe;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use runs::{Run, space};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -35,7 +50,11 @@ enum Request {
     /// One suggestion from these rows, nothing remembered.
     Suggest { task: String, method: String, x: Vec<Vec<f64>>, seed: u64 },
     /// A whole run.
-    Run { task: String, method: String, seed: u64, rounds: usize },
+    Run(Run),
+    /// The same if it was finished before.
+    Kept(Run),
+    /// What can be done in a task, and what its rewards are measured against.
+    Space { task: String },
 }
 
 #[derive(Deserialize)]
@@ -50,16 +69,14 @@ struct Fit {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut output = io::stdout().lock();
-    for line in io::stdin().lock().lines() {
-        let answer = answer(serde_json::from_str(&line?)?)?;
-        writeln!(output, "{answer}")?;
-        output.flush()?;
+    let pipe = Arc::new(Pipe::new(io::BufReader::new(io::stdin()), io::stdout()));
+    while let Some(request) = pipe.hear()? {
+        pipe.say(&answer(request, &pipe)?)?;
     }
     Ok(())
 }
 
-fn answer(request: Request) -> Result<Value, Box<dyn Error>> {
+fn answer(request: Request, pipe: &Arc<Pipe>) -> Result<Value, Box<dyn Error>> {
     Ok(match request {
         Request::Rewards { task, x } => {
             let task = Task::named(&task)?;
@@ -88,13 +105,9 @@ fn answer(request: Request) -> Result<Value, Box<dyn Error>> {
             let suggestion = strategy.suggest(&context, &mut rng)?.suggestion;
             json!({ "seconds": start.elapsed().as_secs_f64(), "x": suggestion.intervention.actions })
         }
-        Request::Run { task, method, seed, rounds } => {
-            let run = run(&Task::named(&task)?, &*method.parse::<Method>()?.build(), seed, rounds)?;
-            json!({
-                "seconds": run.rounds.iter().map(|round| round.suggest_seconds).sum::<f64>(),
-                "rewards": run.rounds.iter().map(|round| round.expected_reward).collect::<Vec<_>>(),
-            })
-        }
+        Request::Run(run) => run.made(pipe, true)?,
+        Request::Kept(run) => run.made(pipe, false)?,
+        Request::Space { task } => space(&Task::named(&task)?),
     })
 }
 

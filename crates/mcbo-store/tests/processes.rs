@@ -24,7 +24,7 @@ fn child() {
     let rounds: usize = std::env::var("MCBO_STORE_ROUNDS").unwrap().parse().unwrap();
     let worker = format!("process {}", std::process::id());
     let work = || -> Result<(), StoreError> {
-        // Snapshots after few events, so that some are killed while they write one.
+        // Snapshots after few events, so that some may be killed while they write one.
         let mut study = Store::open(&url)?.with_snapshots_after(2000).open_study("s")?;
         for _ in 0..rounds {
             let trial = study.ask(&worker, 1)?.remove(0).trial;

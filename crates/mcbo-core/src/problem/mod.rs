@@ -369,6 +369,12 @@ impl Problem {
         self.actions.iter().position(|action| action.name == name)
     }
 
+    /// Whether there are names to decide between: of an action, or of a node that can be set.
+    pub fn decides_names(&self) -> bool {
+        self.actions.iter().any(Action::is_choice)
+            || self.nodes.iter().any(|node| node.is_choice() && node.hard.is_some())
+    }
+
     /// The names of the values of a node or an action, none if they are numbers; `do(node)` is the node.
     pub fn names_of(&self, name: &str) -> &[String] {
         let name = name.strip_prefix("do(").and_then(|inner| inner.strip_suffix(')')).unwrap_or(name);

@@ -9,7 +9,7 @@ use crate::network::{Counting, Drawn, Draws, ModelSettings, Network, NoiseSample
 use crate::optimism::Optimism;
 use crate::quasi::normal_sobol;
 use crate::search::{Ascent, AscentBudget, Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
-use crate::{Action, Aim, Choice, Given, Intervention, Problem};
+use crate::{Aim, Choice, Given, Intervention, Problem};
 
 use super::costs::{enough_for_cost, is_worth_it, per_cost};
 use super::excursion::Excursions;
@@ -117,7 +117,7 @@ impl Mcbo {
                 // What it costs is weighed against what it gains.
                 Aim::Earn if problem.has_costs() => None,
                 // Between names there is nothing to climb: a little luck never leaves the first that was good.
-                Aim::Earn if problem.actions().iter().any(Action::is_choice) => None,
+                Aim::Earn if problem.decides_names() => None,
                 Aim::Earn => Some(Luck::Shared(EARNING_WIDTH)),
                 Aim::Find => None,
             },
@@ -154,7 +154,7 @@ impl Mcbo {
         let known = known.filter(|(worth, _)| worth.is_finite());
         let known = known.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let best = known.as_ref().map_or(0.0, |(worth, _)| *worth);
-        let has_names = problem.actions().iter().any(Action::is_choice);
+        let has_names = problem.decides_names();
         let settings = SearchSettings {
             screened: self.search.screened / 2,
             starts: self.search.starts / 2,
@@ -487,5 +487,31 @@ mod tests {
         let theory = suggest(Mcbo { exploration: Exploration::Theory, ..Mcbo::default() });
         assert!(theory.beta.is_some_and(|beta| beta > 1.0 && beta.is_finite()), "{:?}", theory.beta);
         assert_eq!(suggest(Mcbo::default().with_beta(2.0)).beta, Some(2.0));
+    }
+
+    /// Names are not climbed, whether an action has them or a node that can be set; a node that only has them decides nothing.
+    #[test]
+    fn names_are_gone_through_by_gains() {
+        let problem = |settable: bool| {
+            let supplier = move |n: crate::NodeBuilder| {
+                let named = n.choices(["north", "south"]);
+                if settable { named.hard_choices() } else { named }
+            };
+            let built = Problem::builder("p")
+                .action("a", [0.0, 1.0])
+                .node("supplier", supplier)
+                .node("y", |n| n.parents(["supplier"]).actions(["a"]))
+                .maximize("y")
+                .build();
+            built.expect("a problem")
+        };
+        for settable in [true, false] {
+            let (problem, data, memory) = (problem(settable), crate::Data::new(), Memory::default());
+            assert_eq!(problem.decides_names(), settable);
+            let context = Context::new(&problem, &data, &memory);
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let (network, _) = context.fit(&ModelSettings::default(), &mut rng).expect("a fit");
+            assert_eq!(Mcbo::default().luck(&problem, &network).is_none(), settable);
+        }
     }
 }

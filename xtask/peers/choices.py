@@ -35,6 +35,7 @@ FOLDER = "target/peers"  # and in it one for each number of rounds
 TABLE = ROOT / "docs/results/choices.csv"
 # A share that counts as the optimum; on grids it is nothing else.
 REACHED = 0.99
+FEWEST = 5  # seeds, below which nothing is said of a difference
 # Combinations that are all looked at.
 FEW = 10_000
 FLOOR = 1e-6  # variance of a noiseless reward, relative to that of all rewards: mcbo's noise floor
@@ -258,7 +259,7 @@ def figure(values):
 
 def beyond(values):
     """1 where ours is better by more than two standard errors, -1 where it is worse by as much, else 0."""
-    clear = len(values) > 1 and abs(mean(values)) > 2 * error(values)
+    clear = len(values) >= FEWEST and abs(mean(values)) > 2 * error(values)
     return (1 if mean(values) > 0 else -1) if clear else 0
 
 
@@ -286,7 +287,7 @@ def task_part(results, task, space, seeds):
             lines.append([label, 0, *["–"] * 6])
             continue
         beside = [ours[seed] - reward for seed, reward in own.items() if seed in ours]
-        if name != OURS and len(beside) > 1:
+        if name != OURS and len(beside) >= FEWEST:
             verdicts[beyond(beside)].append(f"`{name}`")
         seconds = median(answer["seconds"] / len(answer["rewards"]) for answer in of(name).values())
         lines.append(
@@ -325,7 +326,7 @@ each. {rounds} rounds after the initial design of the task; design and noise of 
 - Average reward: of the {rounds} rounds, true expectations; mean ± standard error over the seeds. Share: of it, where
   points spread evenly (in `doses` moved to where it is allowed) have 0 on average and the optimum has 1.
 - Ours minus it: the average reward of mcbo's default minus that of the other, seed by seed. **Bold**: more than two
-  standard errors better. *▼*: more than two worse.
+  standard errors better. *▼*: more than two worse. Nothing is said of fewer than {FEWEST} seeds.
 - Best tried, best recommended: a trial, or what is recommended after the last, has a share of {REACHED} or more. On the
   grid of `strains` that is the optimum alone.
 - s a suggestion: median over the runs, by the clock, one thread each. Where a run waits for other programs its

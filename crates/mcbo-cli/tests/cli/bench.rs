@@ -37,6 +37,7 @@ fn expected_rewards_are_those_of_the_table() {
         (&["--task", "dropwave", "--actions", "0.5,0.5"][..], 1.0),
         (&["--task", "dropwave-noisy", "--actions", "a0=0.5,a1=0.5"], 0.742398),
         (&["--task", "toygraph"], 0.720150),
+        (&["--task", "modes", "--actions", "feed=0.45,mode=boost"], 1.44),
         (&["--task", "toygraph", "--actions", "X1=-3.200303"], 2.171806),
         (
             &["--task", "psagraph", "--targets", "aspirin,statin", "--actions", "aspirin=0,statin=1"],

@@ -160,9 +160,10 @@ fn eval(arguments: &BenchEval) -> Result<ExitCode> {
 
 /// Reads `0.5,0.5` as the actions in order, and `a=0,b=1` as values of targets and actions by name.
 fn intervention(problem: &Problem, targets: &[String], actions: &[String]) -> Result<Intervention, BadInput> {
-    let number = |text: &str, action: Option<usize>| {
-        if let Some(action) = action.map(|action| &problem.actions()[action]).filter(|a| a.is_choice()) {
-            return assignment::choice(&action.name, &action.choices, text.trim());
+    let number = |text: &str, name: &str| {
+        let names = problem.names_of(name);
+        if !names.is_empty() {
+            return assignment::choice(name, names, text.trim());
         }
         text.trim().parse::<f64>().map_err(|_| {
             BadInput::new(format!("{text:?} is not a number"), "write 0.5,0.5 or name=0.5,other=1")
@@ -175,11 +176,11 @@ fn intervention(problem: &Problem, targets: &[String], actions: &[String]) -> Re
         match part.split_once('=') {
             Some((name, value)) => {
                 let name = name.trim();
-                named.insert(name.to_owned(), number(value, problem.action_index(name))?);
+                named.insert(name.to_owned(), number(value, name)?);
             }
             None => {
-                let place = Some(in_order.len()).filter(|place| *place < problem.actions().len());
-                in_order.push(number(part, place)?);
+                let action = problem.actions().get(in_order.len());
+                in_order.push(number(part, action.map_or("", |action| &action.name))?);
             }
         }
     }

@@ -167,3 +167,38 @@ def test_nodes_may_have_names() -> None:
     assert "acrylic" in problem._repr_html_()
     copy = pickle.loads(pickle.dumps(study))
     assert copy.best(given={"supplier": "south"}).intervention == study.best(given={"supplier": "south"}).intervention
+
+
+def test_names_with_causes_are_probabilities() -> None:
+    study = mcbo.create_study(
+        mcbo.Problem.from_toml("""
+maximize = "y"
+[nodes.kind]
+actions = ["speed"]
+choices = ["none", "crack"]
+[nodes.y]
+parents = ["kind"]
+actions = ["speed"]
+[actions.speed]
+range = [0, 10]
+"""),
+        seed=1,
+    )
+    speeds = range(11)
+    kinds = ["crack" if speed > 6 else "none" for speed in speeds]
+    rewards = [speed if kind == "none" else -speed for speed, kind in zip(speeds, kinds, strict=True)]
+    study.add_trials(pd.DataFrame({"speed": speeds, "kind": kinds, "y": rewards}))
+    slow, fast = (study.predict({"speed": speed})["kind"] for speed in (2, 9))
+    assert isinstance(slow, dict)
+    assert isinstance(fast, dict)
+    assert set(slow) == set(fast) == {"none", "crack"}
+    assert slow["none"].mean > 0.7
+    assert fast["crack"].mean > 0.7
+    assert sum(share.mean for share in slow.values()) == pytest.approx(1)
+    best = study.best()
+    assert 4 < float(best.intervention.actions["speed"]) < 8
+    shares = best.predicted["kind"]
+    assert isinstance(shares, dict)
+    assert shares["none"].mean > 0.5
+    with pytest.raises(mcbo.DataError, match="hint: they are none, crack"):
+        study.tell(study.ask(), {"kind": "crck", "y": 1})

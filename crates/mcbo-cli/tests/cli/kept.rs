@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::{command, mcbo_in, with_file};
 
-const PROBLEM: &str = r#"
+/// What can be measured over and over, and is the same for all who keep it.
+pub const PROBLEM: &str = r#"
 name = "well"
 maximize = "y"
 [nodes.x]

@@ -13,24 +13,8 @@ use mcbo_core::TrialState;
 use mcbo_store::{Outcome, Store, StoredStudy, StoredTrial};
 use serde_json::Value;
 
+use crate::kept::PROBLEM;
 use crate::{command, mcbo_in, with_file};
-
-const PROBLEM: &str = r#"
-name = "well"
-maximize = "y"
-[nodes.x]
-actions = ["a", "b"]
-noise = { gaussian = 0.1 }
-[nodes.y]
-parents = ["x"]
-[actions.a]
-range = [0, 1]
-[actions.b]
-range = [0, 1]
-[simulator]
-x = "a + b + normal(0, 0.1)"
-y = "-(x - 1.2)^2 + normal(0, 0.05)"
-"#;
 
 /// Notes that a trial begins, measures, notes what came out, and says it. No two measurements give the same.
 const PROGRAM: &str = r#"

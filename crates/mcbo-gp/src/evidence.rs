@@ -79,38 +79,44 @@ impl FreshStarts {
     }
 }
 
+/// The way to a mode, from one or several places. All of its chance is in where it begins.
+pub(crate) struct Climb {
+    starts: Vec<Vec<f64>>,
+    fresh: FreshStarts,
+}
+
+impl Climb {
+    /// From `warm` if it has the right length, and from other starts.
+    pub fn new(spec: &GpSpec, warm: Option<&[f64]>, fresh: FreshStarts, rng: &mut dyn Rng) -> Self {
+        let layout = Layout::new(spec);
+        let warm = warm.filter(|theta| theta.len() == layout.len).map(<[f64]>::to_vec);
+        let fresh = if warm.is_none() { FreshStarts::All } else { fresh };
+        Self { starts: warm.into_iter().chain(fresh.places(spec, &layout, rng)).collect(), fresh }
+    }
+
+    /// The mode only: its evidence is that of a point until [`Laplace::measure`] is called.
+    pub fn mode(self, spec: &GpSpec, rows: &Rows) -> Result<Laplace, GpError> {
+        let Self { mut starts, fresh } = self;
+        let (layout, mut likelihood) = (Layout::new(spec), Likelihood::new(spec, rows));
+        if fresh != FreshStarts::None && layout.leaves.iter().any(|leaf| leaf.kind == LeafKind::Cosine) {
+            starts.extend(best_periods(&layout, &starts, &mut likelihood));
+        }
+        let fit = climb(&mut likelihood, &layout, starts, fresh.evaluations(), Objective::OfLogarithms)?;
+        let (mode, log_density) = (fit.theta, fit.log_posterior);
+        Ok(Laplace { mode, log_density, log_evidence: log_density, axes: Vec::new(), cloud: Vec::new() })
+    }
+}
+
 impl Laplace {
     /// Finds the mode from several starts and measures the evidence about it.
     ///
     /// # Errors
     /// If the covariance is not positive definite at any start.
     pub fn new(spec: &GpSpec, rows: &Rows, rng: &mut dyn Rng) -> Result<Self, GpError> {
-        let mut mode = Self::mode(spec, rows, None, FreshStarts::All, rng)?;
+        let mut mode = Climb::new(spec, None, FreshStarts::All, rng).mode(spec, rows)?;
         mode.measure(spec, rows);
         mode.sharpen(spec, rows, rng);
         Ok(mode)
-    }
-
-    /// Finds the mode only, beginning from `warm` if it has the right length and from other starts: its evidence is that of a
-    /// point until [`Self::measure`] is called.
-    pub(crate) fn mode(
-        spec: &GpSpec,
-        rows: &Rows,
-        warm: Option<&[f64]>,
-        fresh: FreshStarts,
-        rng: &mut dyn Rng,
-    ) -> Result<Self, GpError> {
-        let layout = Layout::new(spec);
-        let mut likelihood = Likelihood::new(spec, rows);
-        let warm = warm.filter(|theta| theta.len() == layout.len).map(<[f64]>::to_vec);
-        let fresh = if warm.is_none() { FreshStarts::All } else { fresh };
-        let mut starts: Vec<Vec<f64>> = warm.into_iter().chain(fresh.places(spec, &layout, rng)).collect();
-        if fresh != FreshStarts::None && layout.leaves.iter().any(|leaf| leaf.kind == LeafKind::Cosine) {
-            starts.extend(best_periods(&layout, &starts, &mut likelihood));
-        }
-        let fit = climb(&mut likelihood, &layout, starts, fresh.evaluations(), Objective::OfLogarithms)?;
-        let (mode, log_density) = (fit.theta, fit.log_posterior);
-        Ok(Self { mode, log_density, log_evidence: log_density, axes: Vec::new(), cloud: Vec::new() })
     }
 
     /// Measures the curvature at the mode, by differences of the gradient, and with it the evidence.

@@ -1,9 +1,10 @@
 //! A set of Gaussian processes with weights: hyper-parameters marginalised instead of chosen.
 
 use rand::Rng;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::FreshStarts;
+use crate::evidence::{Climb, FreshStarts};
 use crate::fit::{FitOptions, fit_map, slice_moves};
 use crate::{Gp, GpError, GpSpec, Kernel, Laplace, Likelihood, Prediction, Rows, Scratch};
 
@@ -412,9 +413,11 @@ fn weigh<'a>(
 ) -> Result<Vec<(&'a Form, Laplace, f64)>, GpError> {
     /// A form whose highest density is that far below the best has no chance, whatever its width.
     const HOPELESS: f64 = 12.0;
-    let mut weighed: Vec<(&Form, Laplace, f64)> = Vec::with_capacity(forms.len());
-    let mut failure = None;
-    for &form in forms {
+    /// With fewer rows a form takes less time than it takes to share them out.
+    const ROWS_TO_SHARE: usize = 32;
+    let least = if rows.len() < ROWS_TO_SHARE { forms.len().max(1) } else { 1 };
+    // Chance is drawn in the order of the forms, whoever then climbs.
+    let climb = |&form: &&'a Form| {
         let own = with_kernel(spec, &form.kernel);
         let known = warm.weighing.and_then(|weighing| weighing.mode(&form.kernel));
         // Where rows are few, modes are many, and each row may make another the highest: besides the last mode one other place is
@@ -424,8 +427,17 @@ fn weigh<'a>(
             Some(_) if rows.len() < FEW_ROWS => FreshStarts::One(rows.len()),
             Some(_) => FreshStarts::None,
         };
-        match Laplace::mode(&own, rows, known, starts, rng) {
-            Ok(laplace) => weighed.push((form, laplace, 0.0)),
+        let climb = Climb::new(&own, known, starts, rng);
+        (form, own, climb)
+    };
+    let climbs: Vec<(&Form, GpSpec, Climb)> = forms.iter().map(climb).collect();
+    let mode = |(form, own, climb): (&'a Form, GpSpec, Climb)| Ok((form, climb.mode(&own, rows)?, 0.0));
+    let modes: Vec<Result<_, GpError>> = climbs.into_par_iter().with_min_len(least).map(mode).collect();
+    let mut weighed: Vec<(&Form, Laplace, f64)> = Vec::with_capacity(forms.len());
+    let mut failure = None;
+    for mode in modes {
+        match mode {
+            Ok(mode) => weighed.push(mode),
             Err(error) => failure = Some(error),
         }
     }
@@ -434,11 +446,12 @@ fn weigh<'a>(
     if let (true, Some(error)) = (weighed.is_empty(), failure) {
         return Err(error);
     }
+    weighed.par_iter_mut().with_min_len(least).for_each(|(form, laplace, _)| {
+        laplace.measure(&with_kernel(spec, &form.kernel), rows);
+    });
     for (form, laplace, log) in &mut weighed {
-        let own = with_kernel(spec, &form.kernel);
-        laplace.measure(&own, rows);
         if rows.len() < FEW_ROWS {
-            laplace.sharpen(&own, rows, rng);
+            laplace.sharpen(&with_kernel(spec, &form.kernel), rows, rng);
         }
         *log = laplace.log_evidence + form.prior.ln();
     }

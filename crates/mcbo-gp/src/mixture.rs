@@ -185,6 +185,12 @@ impl GpSet {
         Ok(Self { members: members.iter().map(build).collect::<Result<_, GpError>>()?, weighing: None })
     }
 
+    /// The same with forms that were weighed so.
+    #[must_use]
+    pub fn weighed(self, weighing: Option<Weighing>) -> Self {
+        Self { weighing, ..self }
+    }
+
     #[cfg(test)]
     pub(crate) fn of_one(gp: Gp) -> Self {
         Self { members: vec![(1.0, gp)], weighing: None }

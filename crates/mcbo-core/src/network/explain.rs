@@ -3,10 +3,9 @@
 
 use mcbo_gp::{Prediction, Scratch};
 
-use crate::noise::sticks;
 use crate::{Data, Expr, Noise, Problem};
 
-use super::{Affine, Mechanism, Network, slot_name};
+use super::{Affine, Mechanism, Network, answers, slot_name};
 
 /// Where a node's mechanism comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +57,7 @@ impl Network {
     /// component the mean and the standard deviation of what is not known of it, without noise, in the user's units.
     ///
     /// A known formula has no deviation. Nodes that are left out have no components. Where a name has causes, there is one for every
-    /// name but the last: how probable it is if it is none of those before it, not cut off at 0 and 1; [`Self::predict_names`] has the names.
+    /// name but the last: how probable it is if it is none of those before it, learned ones by their log-odds; [`Self::predict_names`] has the names.
     ///
     /// # Panics
     /// If `inputs` does not hold [`Problem::input_dim`] numbers for each of the `count` inputs.
@@ -121,8 +120,7 @@ impl Network {
     }
 
     /// How probable each name of a node is, where its name has causes, at `count` inputs, one after the other: for every name the
-    /// probability by what is expected of its mechanism, and the standard deviation of what is not known of it, to first order. None for
-    /// other nodes and those that are left out.
+    /// probability, and the standard deviation of what is not known of it. None for other nodes and those that are left out.
     ///
     /// # Panics
     /// As [`Self::predict`].
@@ -136,14 +134,17 @@ impl Network {
         let model = self.nodes.get(node).and_then(Option::as_ref);
         let Some(model) = model.filter(|model| model.sticks.is_some()) else { return Vec::new() };
         let outputs = self.predict(problem, node, inputs, count);
-        let sticks_at = |s: usize| -> Vec<f64> {
-            outputs.iter().enumerate().map(|(k, at)| model.within(k, at[s].0)).collect()
-        };
-        let all: Vec<Vec<f64>> = (0..count).map(sticks_at).collect();
+        // The sticks are independent of one another, and so are their squares.
+        let moments =
+            |&(mean, deviation): &(f64, f64)| answers::moments(|f| model.within(f), mean, deviation);
+        let moments: Vec<Vec<[f64; 2]>> = outputs.iter().map(|at| at.iter().map(moments).collect()).collect();
         let share = |name: usize, s: usize| {
-            let square = |k: usize| (sticks::slope(&all[s], name, k) * outputs[k][s].1).powi(2);
-            let variance: f64 = (0..outputs.len()).map(square).sum();
-            (sticks::share(&all[s], name), variance.sqrt())
+            let (mut mean, mut square) = moments.get(name).map_or((1.0, 1.0), |at| (at[s][0], at[s][1]));
+            for [q, squared] in moments[..name].iter().map(|at| at[s]) {
+                mean *= 1.0 - q;
+                square *= 1.0 - 2.0 * q + squared;
+            }
+            (mean, (square - mean * mean).max(0.0).sqrt())
         };
         (0..=outputs.len()).map(|name| (0..count).map(|s| share(name, s)).collect()).collect()
     }

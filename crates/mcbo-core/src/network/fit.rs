@@ -1,14 +1,14 @@
 //! Fitting the model of one node: scaling, noise, processes.
 
-use mcbo_gp::{Earlier, Form, GpError, GpSet, GpSpec, Noise as GpNoise, Prior, Priors, Rows};
+use mcbo_gp::{Earlier, Form, GpError, GpSet, GpSpec, Noise as GpNoise, Rows};
 use rand_chacha::ChaCha8Rng;
 
-use crate::noise::{Shares, sticks};
+use crate::noise::Shares;
 use crate::{Components, Data, Expr, Noise, Problem};
 
 use super::{
-    Affine, Group, GroupMemory, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling, form,
-    slot_name,
+    Affine, Group, GroupMemory, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling, Sticks,
+    answers, form, slot_name,
 };
 
 /// The model of one node, with what the user should know about it.
@@ -28,7 +28,7 @@ pub(super) fn fit_node(
             outputs: vec![Affine::IDENTITY; node.outputs()],
             noise: vec![UNIT],
             mechanism: Mechanism::Formula(formulas.clone()),
-            sticks: Some(vec![[0.0, 1.0]; node.outputs()]),
+            sticks: Some(Sticks::Known),
         };
         return Ok((model, Vec::new()));
     }
@@ -95,6 +95,7 @@ pub(super) fn fit_node(
             variance.clamp(settings.noise_floor, 1e6)
         };
         let noise = match node.noise {
+            _ if node.is_choice() => GpNoise::PerRow,
             Noise::Learn => GpNoise::Learned,
             Noise::None if settings.learn_misfit => GpNoise::Misfit,
             _ if range.len() == 1 => GpNoise::Fixed(noise_variance(range.start)),
@@ -106,7 +107,7 @@ pub(super) fn fit_node(
                 let scaled: Vec<f64> = input.iter().zip(&inputs).map(|(x, s)| s.apply(*x)).collect();
                 rows.push_full(
                     &scaled,
-                    outputs[component].apply(*value),
+                    if node.is_choice() { *value } else { outputs[component].apply(*value) },
                     component - range.start,
                     noise_variance(component),
                 )?;
@@ -118,7 +119,7 @@ pub(super) fn fit_node(
             components: range.len(),
             noise,
             mean: settings.mean(),
-            priors: if node.is_choice() { of_answers(settings.priors()) } else { settings.priors() },
+            priors: settings.priors(),
             origins: inputs.iter().map(|scaling| scaling.apply(0.0)).collect(),
         };
         // A kernel that the user chose is kept.
@@ -129,17 +130,23 @@ pub(super) fn fit_node(
         let scales: Vec<f64> =
             inputs.iter().chain(&outputs[range.clone()]).map(|affine| affine.scale).collect();
         let memory = earlier.get(g).map_or_else(Earlier::default, |memory| memory.under(&scales));
-        let set = GpSet::fit(&spec, &forms, &rows, memory, &settings.inference, rng)?;
+        let set = match node.is_choice() {
+            true => {
+                answers::fit(&spec, &forms, &rows, outputs[range.start], memory, &settings.inference, rng)?
+            }
+            false => GpSet::fit(&spec, &forms, &rows, memory, &settings.inference, rng)?,
+        };
         if set.jitter() > 0.0 {
             warnings.push(ModelWarning::Jitter { node: node.name.clone(), jitter: set.jitter() });
         }
-        let row_noise = range.clone().map(noise_variance).collect();
+        let row_noise = match node.is_choice() {
+            true => vec![answers::noise(outputs[range.start])],
+            false => range.clone().map(noise_variance).collect(),
+        };
         fitted.push(Group { set, first: range.start, rows: rows.len(), row_noise, scales });
     }
     if node.is_choice() {
-        let between =
-            |rows: &Vec<(Vec<f64>, f64)>| [sticks::least(rows.len()), 1.0 - sticks::least(rows.len())];
-        let sticks = Some(components.iter().map(between).collect());
+        let sticks = Some(Sticks::Learned);
         let mechanism = Mechanism::Learned(fitted);
         return Ok((NodeModel { inputs, outputs, noise: vec![UNIT], mechanism, sticks }, warnings));
     }
@@ -156,12 +163,6 @@ pub(super) fn fit_node(
         .collect();
     let mechanism = Mechanism::Learned(fitted);
     Ok((NodeModel { inputs, outputs, noise, mechanism, sticks: None }, warnings))
-}
-
-/// The priors of processes whose values are 1 or 0. Such values scatter by chance, by half of their variance or more where causes do not
-/// settle the matter; that a few of them can be followed to the last one says little.
-fn of_answers(priors: Priors) -> Priors {
-    Priors { noise: Prior::LogNormal { location: -0.7, scale: 0.5 }, ..priors }
 }
 
 /// The luck of a name that has causes.

@@ -189,7 +189,7 @@ impl Network {
                 let name = |outcome: usize| {
                     let stick = |(k, predicted): (usize, &Vec<(f64, f64)>)| {
                         let (mean, deviation) = predicted[if columns == 1 { 0 } else { outcome }];
-                        model.within(k, mean + deviation * luck(k, outcome / SAMPLES))
+                        model.within(mean + deviation * luck(k, outcome / SAMPLES))
                     };
                     let sticks: Vec<f64> = components.iter().enumerate().map(stick).collect();
                     sticks::place(&sticks, unit(outcome % SAMPLES))

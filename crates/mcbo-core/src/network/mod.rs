@@ -1,5 +1,6 @@
 //! The fitted system: one set of Gaussian processes per node, in the user's units at its border.
 
+mod answers;
 mod causal;
 mod doctor;
 mod draws;
@@ -221,11 +222,10 @@ impl Affine {
         Self::of_range([low, high])
     }
 
-    /// Of values that are 1 or 0: the share of ones and the deviation of such values, each answer counted half a time more. Answers that
-    /// are all the same do not say that there is no other.
+    /// Of values that are 1 or 0: the log-odds of ones, each answer counted half a time more, and what log-odds differ by where causes matter.
     fn of_answers(values: &[f64]) -> Self {
         let share = (values.iter().sum::<f64>() + 0.5) / (values.len() as f64 + 1.0);
-        Self { shift: share, scale: (share * (1.0 - share)).sqrt() }
+        Self { shift: (share / (1.0 - share)).ln(), scale: answers::SCALE }
     }
 
     fn standard(values: &[f64]) -> Self {
@@ -271,8 +271,8 @@ pub(crate) struct NodeModel {
     /// has causes it is the point of the unit interval that decides between the names.
     pub noise: Vec<Noise>,
     pub mechanism: Mechanism,
-    /// Where a name has causes: between which probabilities each output lies.
-    pub sticks: Option<Vec<[f64; 2]>>,
+    /// Where a name has causes: what its outputs say.
+    pub sticks: Option<Sticks>,
 }
 
 impl NodeModel {
@@ -285,13 +285,23 @@ impl NodeModel {
     }
 
     /// What a number that the mechanism gives stands for: itself, or where names have causes a probability.
-    pub fn within(&self, output: usize, value: f64) -> f64 {
-        match &self.sticks {
+    pub fn within(&self, value: f64) -> f64 {
+        match self.sticks {
             // What has no value stays without one.
-            Some(sticks) => value.max(sticks[output][0]).min(sticks[output][1]) + 0.0 * value,
+            Some(Sticks::Known) => value.max(0.0).min(1.0) + 0.0 * value,
+            Some(Sticks::Learned) => answers::probability(value),
             None => value,
         }
     }
+}
+
+/// What the outputs of a node say whose name has causes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sticks {
+    /// Probabilities.
+    Known,
+    /// Their log-odds.
+    Learned,
 }
 
 #[derive(Debug, Clone)]

@@ -183,7 +183,7 @@ impl Network {
                 Mechanism::Learned(groups) => Mechanism::Learned(groups.iter().map(condensed).collect()),
                 known => known.clone(),
             },
-            sticks: model.sticks.clone(),
+            sticks: model.sticks,
         };
         Self {
             nodes: self.nodes.par_iter().map(|model| model.as_ref().map(node)).collect(),

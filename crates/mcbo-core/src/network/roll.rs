@@ -194,7 +194,7 @@ fn named(
             let at = intervention * per + if per == 1 { 0 } else { point };
             let lucky = |(k, luck): (usize, &Vec<f64>)| {
                 let (mean, deviation) = &outputs[k];
-                model.within(k, mean[at] + deviation[at] * luck[point])
+                model.within(mean[at] + deviation[at] * luck[point])
             };
             let sticks: Vec<f64> = multiples().take(outputs.len()).enumerate().map(lucky).collect();
             value.push(sticks::place(&sticks, chance.noise[slot][point]));

@@ -6,7 +6,7 @@ use mcbo_gp::{Prediction, Scratch};
 
 use crate::{Data, Problem};
 
-use super::{Group, Mechanism, Network, form, share_name, slot_name};
+use super::{Group, Mechanism, Network, NodeModel, answers, form, share_name, slot_name};
 
 /// How well one component of a node is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,21 +57,23 @@ impl Network {
             let Some(model) = model else { continue };
             let Mechanism::Learned(groups) = &model.mechanism else { continue };
             for group in groups {
-                let explained = self.explained(node, group);
+                let explained = self.explained(node, model, group);
                 for (component, explained) in explained.into_iter().enumerate() {
                     let at = group.first + component;
-                    let named = model.sticks.is_some();
+                    let (named, output) = (model.sticks.is_some(), model.outputs[at]);
+                    let seen = at_rows(group, component);
+                    let (uncertainty, noise) = match named {
+                        true => answers::spread(&seen, output),
+                        false => (output.scale * spread(&seen), model.noise[at].deviation()),
+                    };
                     summaries.push(NodeSummary {
                         node,
                         component: at,
                         name: if named { share_name } else { slot_name }(problem, node, at),
                         rows: self.trials[node][at].len(),
-                        uncertainty: spread(group, component) * model.outputs[at].scale,
+                        uncertainty,
                         explained,
-                        noise: match named {
-                            true => group.set.noise_variance().sqrt() * model.outputs[at].scale,
-                            false => model.noise[at].deviation(),
-                        },
+                        noise,
                         form: form::describe_form(problem, node, &group.set),
                     });
                 }
@@ -99,13 +101,18 @@ impl Network {
     }
 
     /// What every component of a group explains of trials it has not seen.
-    fn explained(&self, node: usize, group: &Group) -> Vec<Option<f64>> {
+    fn explained(&self, node: usize, model: &NodeModel, group: &Group) -> Vec<Option<f64>> {
         let rows = group.set.members()[0].1.rows();
         let blocks: Vec<Vec<usize>> = self.blocks(node, group).into_values().collect();
         let mut foretold: Vec<Vec<(f64, f64)>> = vec![Vec::new(); group.set.components()];
         for (block, predicted) in blocks.iter().zip(group.set.left_out(&blocks)) {
             for (&row, left_out) in block.iter().zip(predicted) {
-                foretold[rows.tags(row).0].push((rows.outputs()[row], left_out.mean));
+                let component = rows.tags(row).0;
+                let pair = (rows.outputs()[row], left_out.mean);
+                foretold[component].push(match model.sticks {
+                    Some(_) => answers::answer_and_probability(pair, model.outputs[group.first + component]),
+                    None => pair,
+                });
             }
         }
         foretold.iter().map(|rows| share(rows)).collect()
@@ -124,13 +131,13 @@ fn share(rows: &[(f64, f64)]) -> Option<f64> {
     (by_mean > SAME).then(|| (1.0 - by_model / by_mean).clamp(0.0, 1.0))
 }
 
-/// Average posterior deviation at the inputs seen; that of the prior where there are none.
-fn spread(group: &Group, component: usize) -> f64 {
+/// What a set foretells of a component at the inputs seen, as means and variances; of the prior where there are none.
+fn at_rows(group: &Group, component: usize) -> Vec<(f64, f64)> {
     let rows = group.set.members()[0].1.rows();
     let step = rows.len().div_ceil(MOST_LEFT_OUT).max(1);
     let places: Vec<usize> = (0..rows.len()).filter(|&j| rows.tags(j).0 == component).step_by(step).collect();
     if places.is_empty() {
-        return 1.0;
+        return vec![(0.0, 1.0)];
     }
     let columns = places.len();
     let inputs: Vec<f64> =
@@ -138,7 +145,12 @@ fn spread(group: &Group, component: usize) -> f64 {
     let (mut scratch, mut prediction) = (Scratch::default(), Prediction::default());
     group.set.predict(&inputs, columns, false, &mut scratch, &mut prediction);
     let own = component * columns..(component + 1) * columns;
-    prediction.variance[own].iter().map(|v| v.sqrt()).sum::<f64>() / columns as f64
+    prediction.mean[own.clone()].iter().copied().zip(prediction.variance[own].iter().copied()).collect()
+}
+
+/// The average deviation.
+fn spread(at: &[(f64, f64)]) -> f64 {
+    at.iter().map(|(_, variance)| variance.sqrt()).sum::<f64>() / at.len() as f64
 }
 
 #[cfg(test)]

@@ -39,12 +39,6 @@ pub(crate) fn slope(sticks: &[f64], place: usize, by: usize) -> f64 {
     if by == place { none_before } else { -none_before * sticks.get(place).copied().unwrap_or(1.0) }
 }
 
-/// The least probability of a stick that so many rows speak of, and what the largest falls short of one: as if either answer had come
-/// half a time more, so that no name is ever impossible.
-pub(crate) fn least(rows: usize) -> f64 {
-    0.5 / (rows as f64 + 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,8 @@
 
 use super::workspace::{StepState, refill};
 use super::{Batch, locate};
-use crate::network::NodeModel;
 use crate::network::plan::{Plan, Step};
+use crate::network::{NodeModel, Sticks};
 use crate::noise::sticks;
 
 /// How the names of a rollout come about.
@@ -31,8 +31,7 @@ impl StepState {
                 let at = output * columns + s;
                 let value =
                     prediction.mean[within * columns + s] + batch.beta * self.deviation[at] * self.eta[at];
-                self.sticks[s * step.outputs + output] =
-                    model.within(output, scaling.shift + scaling.scale * value);
+                self.sticks[s * step.outputs + output] = model.within(scaling.shift + scaling.scale * value);
             }
         }
         let repeat = self.value_columns / columns;
@@ -62,15 +61,17 @@ impl StepState {
         by: &mut [f64],
     ) {
         let repeat = self.value_columns / self.columns;
-        let Some([low, high]) = model.sticks.as_ref().map(|between| between[output]) else { return };
         for (column, by_own) in self.by_own.iter().enumerate() {
             let s = column / repeat;
             let sticks = &self.sticks[s * step.outputs..(s + 1) * step.outputs];
-            // At the ends it is cut off.
-            if sticks[output] > low && sticks[output] < high {
-                let slope = sticks::slope(sticks, self.value[column] as usize, output);
-                by[s] += by_own * names as f64 * slope * model.outputs[output].scale;
-            }
+            let q = sticks[output];
+            let link = match model.sticks {
+                Some(Sticks::Learned) => q * (1.0 - q),
+                // At the ends it is cut off.
+                _ => f64::from(u8::from(q > 0.0 && q < 1.0)),
+            };
+            let slope = link * sticks::slope(sticks, self.value[column] as usize, output);
+            by[s] += by_own * names as f64 * slope * model.outputs[output].scale;
         }
     }
 

@@ -288,7 +288,7 @@ impl NodeModel {
     pub fn within(&self, value: f64) -> f64 {
         match self.sticks {
             // What has no value stays without one.
-            Some(Sticks::Known) => value.max(0.0).min(1.0) + 0.0 * value,
+            Some(Sticks::Known) => value.clamp(0.0, 1.0) + 0.0 * value,
             Some(Sticks::Learned) => answers::probability(value),
             None => value,
         }

@@ -42,8 +42,9 @@ impl StoredStudy {
     /// already those count that do it.
     ///
     /// The suggestion is computed from the log as it is then, while others may write; whoever computes finds those that others wait for
-    /// as well. If another one was put under way meanwhile, it is found again beside that, which takes a small part of the time; several at once, and those that rows came in between of, are
-    /// computed again, the third time with the study locked. The log says from which of its places it was computed.
+    /// as well. If another one was put under way meanwhile, it is found again beside that, which takes a small part of the time; several
+    /// at once, and those that rows came in between of, are computed again, the third time with the study locked. The log says from which
+    /// of its places it was computed.
     ///
     /// # Errors
     /// As [`Self::ask_given`], and if what is fixed cannot be done.
@@ -98,7 +99,7 @@ impl StoredStudy {
         let (mut outcome, mut turn) = (Ok(None), None);
         // Those it is found for, oneself first, and where the last one waits.
         let (mut wishes, mut waits) = (vec![own.clone()], None);
-        study.propose_beside(given, fixed, &mut |proposal| {
+        let found = study.propose_beside(given, fixed, &mut |proposal| {
             let took = start.elapsed();
             tries += 1;
             let Some(proposal) = proposal else {
@@ -147,7 +148,11 @@ impl StoredStudy {
             }
             beside = since.len();
             Some(since)
-        })?;
+        });
+        // What is under way already is not lost with what could not be found for others.
+        if !matches!(outcome, Ok(Some(_))) {
+            found?;
+        }
         // Nobody waits for a snapshot.
         drop((turn, lead));
         self.save();

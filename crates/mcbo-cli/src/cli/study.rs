@@ -52,6 +52,23 @@ pub enum By {
     Lower,
 }
 
+/// The problem file of a study. With `--problem`; what stands behind the study's name can be nothing else.
+#[derive(Debug, Args)]
+pub struct ProblemFile {
+    /// Problem file; `-` is standard input. The study keeps a copy
+    #[arg(long, value_name = "FILE", required_unless_present = "file")]
+    problem: Option<String>,
+    #[arg(value_name = "FILE", conflicts_with = "problem", hide = true)]
+    file: Option<String>,
+}
+
+impl ProblemFile {
+    /// Its path.
+    pub fn path(&self) -> &str {
+        self.problem.as_ref().or(self.file.as_ref()).map_or("-", String::as_str)
+    }
+}
+
 /// `mcbo new`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -61,9 +78,8 @@ Examples:
 pub struct New {
     /// The study's name
     pub study: String,
-    /// Problem file; `-` is standard input. The study keeps a copy
-    #[arg(long, value_name = "FILE")]
-    pub problem: String,
+    #[command(flatten)]
+    pub problem: ProblemFile,
     #[command(flatten)]
     pub chooser: Chooser,
     #[command(flatten)]
@@ -346,9 +362,8 @@ learned from. The study remembers the problem it had before.")]
 pub struct Update {
     /// The study
     pub study: String,
-    /// Problem file; `-` is standard input
-    #[arg(long, value_name = "FILE")]
-    pub problem: String,
+    #[command(flatten)]
+    pub problem: ProblemFile,
     #[command(flatten)]
     pub storage: Storage,
 }

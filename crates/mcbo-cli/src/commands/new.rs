@@ -19,7 +19,7 @@ pub fn run(arguments: &New) -> Result<ExitCode> {
         )
         .into());
     }
-    let (text, problem) = problem::read_text(&arguments.problem)?;
+    let (text, problem) = problem::read_text(arguments.problem.path())?;
     let mut study = store::open(&arguments.storage)?.create(&arguments.study, &text, &options)?;
     let console = Console::new(arguments.storage.quiet);
     for warning in problem.warnings() {

@@ -9,7 +9,7 @@ use crate::{describe, problem, store};
 
 /// Changes the problem of a study.
 pub fn run(arguments: &Update) -> Result<ExitCode> {
-    let (text, problem) = problem::read_text(&arguments.problem)?;
+    let (text, problem) = problem::read_text(arguments.problem.path())?;
     let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     let same = study.problem_toml()? == text;
     study.change_problem(&text)?;

@@ -69,6 +69,18 @@ pub fn tell(at: &Path, trial: &Value) -> Done {
 }
 
 #[test]
+fn what_stands_behind_a_new_name_is_its_problem() {
+    let directory = with_file("p.toml", PROBLEM);
+    let at = directory.path();
+    mcbo_in(at, &["new", "lab", "p.toml"]).with_code(0);
+    mcbo_in(at, &["update", "lab", "p.toml"]).with_code(0);
+    let missing = mcbo_in(at, &["new", "other"]).with_code(2);
+    assert!(missing.stderr.contains("--problem <FILE>"), "{}", missing.stderr);
+    let twice = mcbo_in(at, &["new", "other", "p.toml", "--problem", "p.toml"]).with_code(2);
+    assert!(twice.stderr.contains("cannot be used with"), "{}", twice.stderr);
+}
+
+#[test]
 fn asking_again_gives_the_same_until_it_is_told() {
     let directory = lab();
     let at = directory.path();

@@ -1,7 +1,8 @@
 //! Choices, limits, contexts and costs in figures.
 //!
 //! `cargo run --release -p mcbo-bench --example kinds -- 20 60 FOLDER [TASK…]`: seeds, rounds, and a folder of finished runs, to which
-//! only those that are missing are added; with `MCBO_THREADS=2` two at a time. Tables on stdout are Markdown.
+//! only those that are missing are added; with `MCBO_THREADS=2` two at a time. Tables on stdout are Markdown. `scm-choices-0` and so on, random
+//! models with names, are run when they are asked for.
 //!
 //! How things are counted:
 //!
@@ -31,6 +32,11 @@ const REACHED: f64 = 0.99;
 /// What is this close to the optimum, relative to it, has come near it.
 const NEAR: f64 = 0.05;
 
+/// Whether it is about steps and choices: one of the above, or a random model with names, which are run when they are asked for.
+fn is_of_choices(name: &str) -> bool {
+    CHOICES.contains(&name) || name.starts_with("scm-choices-")
+}
+
 /// Whom a task is given to.
 struct Line {
     task: Task,
@@ -41,7 +47,7 @@ fn lines(name: &str) -> Result<Vec<Line>, Box<dyn Error>> {
     let task = || Task::named(name);
     let method = |method: &str| -> Result<Entrant, BenchError> { Ok(method.parse::<Method>()?.into()) };
     let mut lines = vec![Line { task: task()?, entrant: method("mcbo")? }];
-    if CHOICES.contains(&name) {
+    if is_of_choices(name) {
         let one_hot = OneHot::new(task()?.problem())?;
         lines.push(Line { task: task()?, entrant: Entrant::own("one-hot", Box::new(one_hot)) });
         lines.push(Line { task: task()?, entrant: method("random")? });
@@ -103,7 +109,7 @@ fn report(names: &[String], runs: &Runs) -> Result<(), Box<dyn Error>> {
     let asked = |name: &&&str| names.iter().any(|other| other == **name);
     println!("| task | method | reached by a trial | by what is recommended | average | share | s a run |");
     println!("|---|---|---|---|---|---|---|");
-    for name in CHOICES.iter().filter(asked) {
+    for name in names.iter().filter(|name| is_of_choices(name)) {
         let task = Task::named(name)?;
         let random = all_over(&task);
         let share = |reward: f64| (reward - random) / (task.optimum() - random);

@@ -73,7 +73,8 @@ impl Task {
 
     /// A task of the paper, one of [`Self::practice_names`] or [`Self::kinds`], or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`, with 20 or 50 nodes
     /// as in `scm20-soft-K`, or with mechanisms of a form: `scm-additive-K`, `scm-scaled-K`, `scm-linear-K` or
-    /// `scm-warped-K`. The noise of `scm-past-K` has to be learned, and its study begins from past rows.
+    /// `scm-warped-K`. The noise of `scm-past-K` has to be learned, and its study begins from past rows. In `scm-choices-K` actions are
+    /// names or go in steps.
     ///
     /// # Errors
     /// If there is no such task.

@@ -15,6 +15,32 @@ pub(super) struct Draft {
     pub(super) max_interventions: Option<usize>,
 }
 
+/// What is decided in an action: a number of [0, 1], one of so many steps, or one of so many names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decided {
+    Number,
+    Steps(usize),
+    Names(usize),
+}
+
+impl Decided {
+    /// What is decided in the actions of a model with names: the first is one, others in every second case.
+    pub(super) fn random(draft: &Draft, rng: &mut ChaCha8Rng) -> Vec<Self> {
+        let mut one = |action: usize| match rng.random_range(0..4) {
+            0 | 1 => Self::Names(rng.random_range(2..=5)),
+            _ if action == 0 => Self::Names(rng.random_range(2..=5)),
+            2 => Self::Steps(rng.random_range(4..=20)),
+            _ => Self::Number,
+        };
+        (0..draft.action_count).map(&mut one).collect()
+    }
+}
+
+/// The names that an action may be.
+pub(super) fn name_of(place: usize) -> String {
+    format!("n{place}")
+}
+
 impl Draft {
     /// A graph with actions and settable nodes as the kind allows them, of a size of its own if none is given.
     pub(super) fn new(kind: &Kind, size: Option<usize>, rng: &mut ChaCha8Rng) -> Self {

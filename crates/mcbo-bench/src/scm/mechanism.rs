@@ -6,6 +6,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
 
+use super::draft::name_of;
 use super::trials::Trials;
 
 /// Fourier features of a mechanism, and of a curve of one input.
@@ -16,6 +17,8 @@ const PARENT_LENGTHS: [f64; 2] = [0.7, 3.0];
 const ACTION_LENGTHS: [f64; 2] = [0.2, 1.0];
 /// The standard deviation of a random action.
 const ACTION_DEVIATION: f64 = 0.289;
+/// The standard deviation of the levels of names.
+const LEVEL: f64 = 0.5;
 
 /// What is known of the shape of a model's mechanisms. All but [`Form::Free`] are scaled to unit variance by trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,11 +40,13 @@ pub(super) enum Form {
 pub(super) struct Inputs<'a> {
     pub(super) parents: &'a [String],
     pub(super) actions: &'a [String],
+    /// Actions that are names, with how many there are.
+    pub(super) choices: &'a [(String, usize)],
 }
 
 impl<'a> Inputs<'a> {
     pub(super) fn none(self) -> bool {
-        self.parents.is_empty() && self.actions.is_empty()
+        self.parents.is_empty() && self.actions.is_empty() && self.choices.is_empty()
     }
 
     /// All names, parents first: the order in which trials have their values.
@@ -72,6 +77,9 @@ pub(super) fn mechanism(
 ) -> String {
     if inputs.none() {
         return format!("{:.4}", rng.random_range(-1.0..1.0));
+    }
+    if !inputs.choices.is_empty() {
+        return named(inputs, rng);
     }
     let standard = |formula: String| trials.standardised(&formula, inputs);
     match form {
@@ -109,6 +117,29 @@ fn process(inputs: &[(&str, f64)], rough: bool, features: usize, rng: &mut ChaCh
     }
     text.push(')');
     text
+}
+
+/// What names do, of about unit variance: each of the first choice has a function of the numbers of its own, which shares something with those
+/// of the others, and a level; the names of further choices have levels.
+fn named(inputs: Inputs<'_>, rng: &mut ChaCha8Rng) -> String {
+    let numbers = Inputs { choices: &[], ..inputs };
+    let rough = rng.random_bool(0.5);
+    let function = |rng: &mut ChaCha8Rng| match numbers.none() {
+        true => "0".to_owned(),
+        false => process(&numbers.lengths(rng), rough, CURVE_FEATURES, rng),
+    };
+    let common: f64 = rng.random_range(0.0..0.7);
+    let mut text = format!("{:.4} * ({})", common.sqrt(), function(rng));
+    for (place, (choice, count)) in inputs.choices.iter().enumerate() {
+        for name in (0..*count).map(name_of) {
+            let level: f64 = StandardNormal.sample(rng);
+            let own = if place == 0 { function(rng) } else { "0".to_owned() };
+            let own = format!("{:.4} + {:.4} * ({own})", LEVEL * level, (1.0 - common).sqrt());
+            let _ = write!(text, " + ({choice} == '{name}') * ({own})");
+        }
+    }
+    let variance = f64::from(u8::from(!numbers.none())) + inputs.choices.len() as f64 * LEVEL * LEVEL;
+    format!("{:.4} * ({text})", variance.sqrt().recip())
 }
 
 /// A draw from a squared exponential process of all inputs.

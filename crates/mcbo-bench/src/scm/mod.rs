@@ -3,7 +3,8 @@
 //! A name such as `scm-soft-3` is a seed: it fixes the graph of 3 to 10 nodes, the mechanisms and the noise; `scm20-soft-3`
 //! and `scm50-soft-3` have 20 and 50 nodes. Mechanisms are draws from Gaussian processes (as sums of random Fourier
 //! features), written as formulas of an ordinary problem; in `scm-additive-3`, `scm-scaled-3`, `scm-linear-3` and
-//! `scm-warped-3` they have a form. `scm-past-3` is for studies that begin from past rows.
+//! `scm-warped-3` they have a form. `scm-past-3` is for studies that begin from past rows. Half of the actions of `scm-choices-3` are names,
+//! each with a mechanism that has something in common with the others, and some go in steps.
 
 mod draft;
 mod mechanism;
@@ -22,7 +23,7 @@ use crate::expectation::NoiseTable;
 use crate::protocol::name_hash;
 use crate::task::Span;
 
-use draft::Draft;
+use draft::{Decided, Draft, name_of};
 use mechanism::{Form, Inputs, mechanism};
 use trials::Trials;
 
@@ -61,13 +62,22 @@ struct Kind {
     nodes: [usize; 2],
     /// Whether a study begins from past rows and has to learn the noise, which there always is.
     past: bool,
+    /// Whether actions may be names, and go in steps.
+    named: bool,
 }
 
-const SOFT: Kind =
-    Kind { word: "soft", soft: true, hard: false, form: Form::Free, nodes: [3, 10], past: false };
+const SOFT: Kind = Kind {
+    word: "soft",
+    soft: true,
+    hard: false,
+    form: Form::Free,
+    nodes: [3, 10],
+    past: false,
+    named: false,
+};
 const FORMED: Kind = Kind { nodes: [3, 8], ..SOFT };
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     SOFT,
     Kind { word: "hard", soft: false, hard: true, ..SOFT },
     Kind { word: "mixed", soft: true, hard: true, ..SOFT },
@@ -76,6 +86,7 @@ const KINDS: [Kind; 8] = [
     Kind { word: "linear", form: Form::Linear, ..FORMED },
     Kind { word: "warped", form: Form::Warped, ..FORMED },
     Kind { word: "past", past: true, ..SOFT },
+    Kind { word: "choices", named: true, nodes: [2, 6], ..SOFT },
 ];
 
 /// A name, read.
@@ -92,7 +103,7 @@ impl Name {
         let kind = KINDS.into_iter().find(|kind| kind.word == word)?;
         let size = match size {
             "" => None,
-            _ if kind.form != Form::Free || kind.past => return None,
+            _ if kind.form != Form::Free || kind.past || kind.named => return None,
             _ => LARGE.contains(&size).then(|| size.parse().ok()).flatten().map(Some)?,
         };
         // One spelling per task: no sign, no leading zero.
@@ -152,14 +163,28 @@ fn build(name: &str, kind: &Kind, draft: &Draft, rng: &mut ChaCha8Rng) -> Result
     let node_name = |node: usize| if node + 1 == n { "Y".to_owned() } else { format!("X{node}") };
     let (noisy, stds) = if kind.past { (true, PAST_NOISE) } else { (rng.random_bool(0.5), NOISE) };
     let mut builder = Problem::builder(name).maximize("Y");
-    for action in 0..draft.action_count {
-        builder = builder.action(format!("a{action}"), [0.0, 1.0]);
+    let decided =
+        if kind.named { Decided::random(draft, rng) } else { vec![Decided::Number; draft.action_count] };
+    for (action, decided) in decided.iter().enumerate() {
+        let name = format!("a{action}");
+        builder = match decided {
+            Decided::Number => builder.action(name, [0.0, 1.0]),
+            Decided::Steps(steps) => builder.action_in_steps(name, [0.0, 1.0], 1.0 / *steps as f64),
+            Decided::Names(count) => builder.choice(name, (0..*count).map(name_of)),
+        };
     }
     let mut trials = if kind.form == Form::Free { Trials::none() } else { Trials::random(draft, rng) };
     for node in 0..n {
         let parents: Vec<String> = draft.parents[node].iter().map(|&parent| node_name(parent)).collect();
         let actions: Vec<String> = draft.actions[node].iter().map(|action| format!("a{action}")).collect();
-        let inputs = Inputs { parents: &parents, actions: &actions };
+        let names = |&action: &usize| match decided[action] {
+            Decided::Names(count) => Some((format!("a{action}"), count)),
+            _ => None,
+        };
+        let choices: Vec<(String, usize)> = draft.actions[node].iter().filter_map(names).collect();
+        let is_number = |action: &&String| !choices.iter().any(|(name, _)| name == *action);
+        let numbers: Vec<String> = actions.iter().filter(is_number).cloned().collect();
+        let inputs = Inputs { parents: &parents, actions: &numbers, choices: &choices };
         let std = if inputs.none() {
             Some(rng.random_range(0.5..1.0))
         } else if noisy {

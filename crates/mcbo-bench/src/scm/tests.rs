@@ -22,6 +22,7 @@ fn names_have_one_spelling() {
         "scm-hard--1",
         "scm20-linear-1",
         "scm20-past-1",
+        "scm20-choices-1",
         "scm-linear-01",
         "soft-1",
     ] {
@@ -60,6 +61,41 @@ fn models_are_what_their_names_say() {
             assert!(matches!(node.noise, Noise::Gaussian(std) if (0.05..=0.3).contains(&std)), "{node:?}");
         }
     }
+}
+
+#[test]
+fn models_with_choices_have_names_whose_mechanisms_differ() {
+    let (mut steps, mut names) = (0, 0);
+    for k in 0..12 {
+        let name = format!("scm-choices-{k}");
+        let problem = problem(&name).unwrap().unwrap();
+        assert_eq!(problem, super::problem(&name).unwrap().unwrap());
+        assert_eq!(problem.warnings(), [], "{name}");
+        assert!(problem.actions()[0].is_choice() && problem.settable().is_empty(), "{name}");
+        names += problem.actions().iter().filter(|action| action.is_choice()).count();
+        steps += problem.actions().iter().filter(|a| !a.is_choice() && a.grid.is_some()).count();
+        // Every name of an action makes a difference where it acts.
+        let (simulator, mut rng) = (problem.simulator().unwrap(), ChaCha8Rng::seed_from_u64(k));
+        for (index, node) in problem.nodes().iter().enumerate() {
+            for (place, &action) in node.actions.iter().enumerate() {
+                let at = node.parents.len() + place;
+                let mut inputs = inputs(node.parents.len(), at - place + node.actions.len(), &mut rng);
+                let values = (0..problem.actions()[action].choices.len()).map(|name| {
+                    inputs[at] = name as f64;
+                    simulator.formulas(index)[0].eval(&inputs)
+                });
+                let values: Vec<f64> = values.collect();
+                for (i, value) in values.iter().enumerate() {
+                    assert!(
+                        values[..i].iter().all(|other| (value - other).abs() > 1e-4),
+                        "{name} {}",
+                        node.name
+                    );
+                }
+            }
+        }
+    }
+    assert!(names > 18 && steps > 4, "{names} names, {steps} in steps");
 }
 
 /// All that a model is, in words.
@@ -271,8 +307,9 @@ fn print_spans() {
         ["scm20", "scm50"].into_iter().flat_map(|stem| (0..2).map(move |k| format!("{stem}-soft-{k}")));
     let special = ["additive", "scaled", "linear", "warped", "past"];
     let special = (0..15).map(|k| format!("scm-{}-{}", special[k % 5], k / 5));
-    let names: Vec<String> =
-        small.chain(large).chain(special).filter(|name| known_span(name).is_none()).collect();
+    let choices = (0..10).map(|k| format!("scm-choices-{k}"));
+    let all = small.chain(large).chain(special).chain(choices);
+    let names: Vec<String> = all.filter(|name| known_span(name).is_none()).collect();
     let line = |name: &String| {
         let task = Task::named(name).unwrap();
         let spans = [0, 1].map(|attempt| optimum::search(&task, attempt));

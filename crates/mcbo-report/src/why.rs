@@ -34,8 +34,10 @@ pub fn reason(study: &Study, suggestion: &Suggestion) -> String {
     let mut text = format!("Why: the model expects {node} = {}", value(expected[0]));
     let by_mcbo = suggestion.strategy == StrategyName::Mcbo.as_str();
     let mut promise = expected[0];
+    // Beside what is not known of the expectation a smaller gain is none.
+    let is_worth_a_word = |gain: f64| gain > 0.001 * (expected[2] - expected[1]).max(0.0);
     match (suggestion.acquisition, suggestion.beta) {
-        (Some(hope), Some(_)) if by_mcbo && hope > expected[0] => {
+        (Some(hope), Some(luck)) if by_mcbo && luck > 0.0 && hope > expected[0] => {
             promise = hope;
             text.push_str(&format!(
                 " here, and {} {} on average if what is not known yet turns out well: for that chance it is chosen.",
@@ -48,10 +50,10 @@ pub fn reason(study: &Study, suggestion: &Suggestion) -> String {
              tried so far by {} on average, in this trial and all that follow.",
             shown(gain)
         )),
-        (Some(gain), None) if by_mcbo && gain > 0.0 && problem.has_costs() => {
+        (Some(gain), None) if by_mcbo && is_worth_a_word(gain) && problem.has_costs() => {
             text.push_str(" here. For what it may turn out to be it gains the most for what it costs.");
         }
-        (Some(gain), None) if by_mcbo && gain > 0.0 => text.push_str(&format!(
+        (Some(gain), None) if by_mcbo && is_worth_a_word(gain) => text.push_str(&format!(
             " here. It is tried for what it may turn out to be: it betters what would be recommended now by {} on average, if \
              nothing is counted where it is worse.",
             shown(gain)

@@ -48,6 +48,9 @@ impl Luck {
     }
 }
 
+/// What is believed best is proposed as it is.
+const NO_LUCK: Luck = Luck::Each(0.0);
+
 /// The width of the expected reward that is trusted to luck when rewards are earned.
 const EARNING_WIDTH: f64 = 0.35;
 
@@ -137,9 +140,9 @@ impl Mcbo {
         network: &Network,
         excursions: &mut Excursions,
         seed: u64,
-    ) -> Vec<Candidate> {
+    ) -> Found {
         let problem = context.problem;
-        let means = self.search(context, network, Luck::Each(0.0), seed, &|_| {});
+        let means = self.search(context, network, NO_LUCK, seed, &|_| {});
         let observed =
             keeping_ones(problem, network, Counting::Cautious, best_observed(problem, context.data, 4));
         let mut warm = warm_starts(context);
@@ -199,11 +202,11 @@ impl Mcbo {
             let due = has_names && excursions.is_due(context, means.first());
             let is_worth_it = is_worth_it(context, network, best, &found, seed);
             excursions.begin(due && !is_worth_it, context.data.len());
-            if !due && !is_worth_it {
-                found.splice(0..0, means);
+            if !due && !is_worth_it && means.iter().any(|found| !context.is_taken(&found.intervention)) {
+                return Found { places: means, luck: Some(NO_LUCK) };
             }
         }
-        found
+        Found { places: found, luck: None }
     }
 
     /// Whether the rewards of all trials count.
@@ -287,7 +290,7 @@ impl Strategy for Mcbo {
         let models = Models { exact: &network, quick: &network.for_searching() };
         let found = self.find(context, models, &mut alone, seed);
         let mut near: Vec<Intervention> = Vec::new();
-        for Candidate { intervention, .. } in &found {
+        for Candidate { intervention, .. } in &found.places {
             if near.len() < NEARBY && !near.iter().any(|other| other.is_close(context.problem, intervention))
             {
                 near.push(intervention.clone());
@@ -321,6 +324,12 @@ impl Strategy for Mcbo {
     fn recommended(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Intervention, SuggestError> {
         Ok(self.recommend(context, Criterion::default(), rng)?.intervention)
     }
+}
+
+/// The best places by a fitted network, best first, and the luck that they trust; none where they go by gains.
+struct Found {
+    places: Vec<Candidate>,
+    luck: Option<Luck>,
 }
 
 /// A fitted network, and the same for very many predictions.
@@ -374,15 +383,11 @@ impl Mcbo {
     }
 
     /// The best places by a fitted network.
-    fn find(
-        &self,
-        context: &Context<'_>,
-        models: Models<'_>,
-        memory: &mut Memory,
-        seed: u64,
-    ) -> Vec<Candidate> {
+    fn find(&self, context: &Context<'_>, models: Models<'_>, memory: &mut Memory, seed: u64) -> Found {
         match self.luck(context.problem, models.exact) {
-            Some(luck) => self.search(context, models.quick, luck, seed, &|_| {}),
+            Some(luck) => {
+                Found { places: self.search(context, models.quick, luck, seed, &|_| {}), luck: Some(luck) }
+            }
             None => self.improve(context, models.quick, &mut memory.excursions, seed),
         }
     }
@@ -393,12 +398,11 @@ impl Mcbo {
         context: &Context<'_>,
         Models { exact, quick: network }: Models<'_>,
         mut memory: Memory,
-        mut found: Vec<Candidate>,
+        Found { places: mut found, mut luck }: Found,
         seed: u64,
         rng: &mut dyn Rng,
     ) -> Proposal {
         let problem = context.problem;
-        let mut luck = self.luck(problem, exact);
         let mut excursion = luck.is_none() && memory.excursions.under_way();
         // Beside others there is no comparison: they have made it.
         if let Some(Luck::Shared(beta)) = luck
@@ -487,6 +491,35 @@ mod tests {
         let theory = suggest(Mcbo { exploration: Exploration::Theory, ..Mcbo::default() });
         assert!(theory.beta.is_some_and(|beta| beta > 1.0 && beta.is_finite()), "{:?}", theory.beta);
         assert_eq!(suggest(Mcbo::default().with_beta(2.0)).beta, Some(2.0));
+    }
+
+    /// Where nothing is worth what it loses, what is believed best is proposed again, and that is not called a gain.
+    #[test]
+    fn what_is_believed_best_is_no_gain() {
+        let problem = Problem::builder("p")
+            .choice("kind", ["bad", "good"])
+            .action("a", [0.0, 1.0])
+            .node("y", |n| n.actions(["kind", "a"]).noise(Noise::Gaussian(0.01)))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let mut data = crate::Data::new();
+        // One name is known well. Of the other there is one trial, far below: it may be better elsewhere, and hardly is.
+        let good = (0..21).map(|i| (1.0, f64::from(i) / 20.0));
+        for (i, (kind, a)) in good.chain([(0.0, 0.9)]).enumerate() {
+            let y = 2.0 * kind - (a - 0.4).powi(2) + 0.01 * (1.7 * i as f64).sin();
+            let intervention = Intervention { targets: Vec::new(), actions: vec![kind, a] };
+            let observation = crate::Observation { intervention, values: vec![Some(y)] };
+            data.push(&problem, observation).expect("an observation");
+        }
+        let memory = Memory::default();
+        let context = Context::new(&problem, &data, &memory);
+        let proposal = Mcbo::default().suggest(&context, &mut ChaCha8Rng::seed_from_u64(2));
+        let suggestion = proposal.expect("a suggestion").suggestion;
+        let [kind, a] = suggestion.intervention.actions[..] else { panic!("two actions") };
+        assert!(kind == 1.0 && (a - 0.4).abs() < 0.1, "{suggestion:?}");
+        assert_eq!((suggestion.beta, suggestion.excursion), (Some(0.0), false), "{suggestion:?}");
+        assert!(suggestion.acquisition.is_some_and(|reward| (reward - 2.0).abs() < 0.05), "{suggestion:?}");
     }
 
     /// Names are not climbed, whether an action has them or a node that can be set; a node that only has them decides nothing.

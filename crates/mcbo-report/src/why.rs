@@ -34,8 +34,8 @@ pub fn reason(study: &Study, suggestion: &Suggestion) -> String {
     let mut text = format!("Why: the model expects {node} = {}", value(expected[0]));
     let by_mcbo = suggestion.strategy == StrategyName::Mcbo.as_str();
     let mut promise = expected[0];
-    // Beside what is not known of the expectation a smaller gain is none.
-    let is_worth_a_word = |gain: f64| gain > 0.001 * (expected[2] - expected[1]).max(0.0);
+    // Beside what is not known of the expectation, a gain of less than a hundredth is none.
+    let is_worth_a_word = |gain: f64| gain > 0.01 * (expected[2] - expected[1]).max(0.0);
     match (suggestion.acquisition, suggestion.beta) {
         (Some(hope), Some(luck)) if by_mcbo && luck > 0.0 && hope > expected[0] => {
             promise = hope;

@@ -1,8 +1,8 @@
 //! Choices, limits, contexts and costs in figures.
 //!
 //! `cargo run --release -p mcbo-bench --example kinds -- 20 60 FOLDER [TASK…]`: seeds, rounds, and a folder of finished runs, to which
-//! only those that are missing are added; with `MCBO_THREADS=2` two at a time. Tables on stdout are Markdown. `scm-choices-0` and so on, random
-//! models with names, are run when they are asked for.
+//! only those that are missing are added; with `MCBO_THREADS=2` two at a time. Tables on stdout are Markdown. Random models (`scm-choices-0`, `scm-limits-0`,
+//! `scm-contexts-0`, `scm-costs-0` and so on) are run when they are asked for.
 //!
 //! How things are counted:
 //!
@@ -32,9 +32,33 @@ const REACHED: f64 = 0.99;
 /// What is this close to the optimum, relative to it, has come near it.
 const NEAR: f64 = 0.05;
 
-/// Whether it is about steps and choices: one of the above, or a random model with names, which are run when they are asked for.
+/// Whether a task is one of these, or a random model of the kind, which are run when they are asked for.
+fn is_of(name: &str, tasks: &[&str], kind: &str) -> bool {
+    tasks.contains(&name) || name.strip_prefix("scm-").is_some_and(|rest| rest.starts_with(kind))
+}
+
 fn is_of_choices(name: &str) -> bool {
-    CHOICES.contains(&name) || name.starts_with("scm-choices-")
+    is_of(name, &CHOICES, "choices-")
+}
+
+fn is_of_limits(name: &str) -> bool {
+    is_of(name, &LIMITS, "limits-")
+}
+
+fn is_of_contexts(name: &str) -> bool {
+    is_of(name, &CONTEXTS, "contexts-")
+}
+
+fn is_of_costs(name: &str) -> bool {
+    is_of(name, &COSTS, "costs-")
+}
+
+/// Whether a reward is near the optimum: within 5 % of it, of random models within 5 % of what there is to gain over random interventions.
+fn is_near(task: &Task, reward: f64) -> bool {
+    match task.is_relative() {
+        true => task.reported(reward) >= 1.0 - NEAR,
+        false => reward >= task.optimum() - NEAR * task.optimum().abs(),
+    }
 }
 
 /// Whom a task is given to.
@@ -52,10 +76,10 @@ fn lines(name: &str) -> Result<Vec<Line>, Box<dyn Error>> {
         lines.push(Line { task: task()?, entrant: Entrant::own("one-hot", Box::new(one_hot)) });
         lines.push(Line { task: task()?, entrant: method("random")? });
     }
-    if LIMITS.contains(&name) {
+    if is_of_limits(name) {
         lines.push(Line { task: task()?, entrant: method("mcbo-find")? });
     }
-    if COSTS.contains(&name) {
+    if is_of_costs(name) {
         let blind = Entrant { name: "blind".into(), ..method("mcbo")? };
         lines.push(Line { task: task()?.blind_to_costs()?, entrant: blind });
     }
@@ -106,7 +130,6 @@ fn report(names: &[String], runs: &Runs) -> Result<(), Box<dyn Error>> {
     let of = |task: &str, entrant: &str| {
         runs.get(&(task.to_owned(), entrant.to_owned())).map_or(&[][..], Vec::as_slice)
     };
-    let asked = |name: &&&str| names.iter().any(|other| other == **name);
     println!("| task | method | reached by a trial | by what is recommended | average | share | s a run |");
     println!("|---|---|---|---|---|---|---|");
     for name in names.iter().filter(|name| is_of_choices(name)) {
@@ -138,7 +161,7 @@ fn report(names: &[String], runs: &Runs) -> Result<(), Box<dyn Error>> {
         "\n| task | method | limit kept | least probable | within 5 % of the optimum | both | largest regret | s a run |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    for name in LIMITS.iter().filter(asked) {
+    for name in names.iter().filter(|name| is_of_limits(name)) {
         let task = Task::named(name)?;
         let optimum = task.optimum();
         let wanted = |node: &str| {
@@ -146,7 +169,7 @@ fn report(names: &[String], runs: &Runs) -> Result<(), Box<dyn Error>> {
             node.and_then(|node| node.limit).map_or(1.0, |limit| limit.probability)
         };
         let kept = |run: &RunResult| run.recommended.limits.iter().all(|(node, p)| *p >= wanted(node));
-        let near = |run: &RunResult| run.recommended.expected_reward >= optimum - NEAR * optimum.abs();
+        let near = |run: &RunResult| is_near(&task, run.recommended.expected_reward);
         for entrant in ["mcbo", "mcbo-find"] {
             let runs = of(name, entrant);
             let least = runs.iter().flat_map(|run| &run.recommended.limits).map(|(_, p)| *p);
@@ -167,7 +190,7 @@ fn report(names: &[String], runs: &Runs) -> Result<(), Box<dyn Error>> {
         "\n| task | average | of somebody who knows | of the knowing, random = 0 | worst run | s a run |"
     );
     println!("|---|---|---|---|---|---|");
-    for name in CONTEXTS.iter().filter(asked) {
+    for name in names.iter().filter(|name| is_of_contexts(name)) {
         let (task, runs) = (Task::named(name)?, of(name, "mcbo"));
         let mut shares = Vec::new();
         let mut ideal = Vec::new();
@@ -193,13 +216,12 @@ fn report(names: &[String], runs: &Runs) -> Result<(), Box<dyn Error>> {
         "\n| task | method | cost to come within 5 % | of the blind one's | came there | average | cost of the run | s a run |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    for name in COSTS.iter().filter(asked) {
+    for name in names.iter().filter(|name| is_of_costs(name)) {
         let task = Task::named(name)?;
         let problem = task.problem();
-        let (optimum, cost) = (task.optimum(), |done: &Intervention| problem.cost(done));
+        let cost = |done: &Intervention| problem.cost(done);
         let spent = |run: &RunResult| {
-            let near = |reward: f64| reward >= optimum - NEAR * optimum.abs();
-            let first = run.rounds.iter().position(|round| near(round.expected_reward));
+            let first = run.rounds.iter().position(|round| is_near(&task, round.expected_reward));
             let until = first.map_or(run.rounds.len(), |first| first + 1);
             let paid: f64 = run.rounds[..until].iter().map(|round| cost(&round.intervention)).sum();
             (paid, first.is_some())

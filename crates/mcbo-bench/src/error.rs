@@ -8,7 +8,7 @@ use mcbo_core::{DataError, ProblemErrors, SuggestError};
 pub enum BenchError {
     /// No task has this name.
     #[error(
-        "there is no task {name:?}; hint: the tasks are {known}, and scm-soft-K, scm-hard-K, scm-mixed-K, the same with 20 or 50 nodes such as scm20-soft-K, and scm-additive-K, scm-scaled-K, scm-linear-K, scm-warped-K, scm-past-K, scm-choices-K, with K = 0, 1, ..."
+        "there is no task {name:?}; hint: the tasks are {known}, and scm-soft-K, scm-hard-K, scm-mixed-K, the same with 20 or 50 nodes such as scm20-soft-K, and scm-additive-K, scm-scaled-K, scm-linear-K, scm-warped-K, scm-past-K, scm-choices-K, scm-limits-K, scm-contexts-K, scm-costs-K, with K = 0, 1, ..."
     )]
     UnknownTask {
         /// The name asked for.

@@ -2,11 +2,16 @@
 
 use mcbo_core::{Choice, DecisionSpace, Given, Intervention};
 
+use crate::optimum;
 use crate::task::Task;
 
 /// Points of every choice that are looked at, and the best of them that are climbed from.
 const SCREENED: usize = 256;
 const CLIMBED: usize = 3;
+/// Samples and experiments behind what is compared on the way, where it takes any.
+const SAMPLES: usize = 128;
+/// How often all variables are gone through with steps of one length: along a ridge that has no end.
+const ROUNDS: usize = 5;
 /// Where steps end, relative to a range.
 const SHORTEST: f64 = 1e-5;
 
@@ -28,7 +33,7 @@ pub struct Offer {
 
 impl Task {
     /// What the task offers where this is given: by looking all over every choice, then going up from the best places in smaller and
-    /// smaller steps along one variable at a time. Limits do not count.
+    /// smaller steps along one variable at a time. The best is the best of what keeps the limits.
     ///
     /// ```
     /// use mcbo_bench::Task;
@@ -44,7 +49,15 @@ impl Task {
         let (mut total, mut count, mut best) = (0.0, 0.0, f64::NEG_INFINITY);
         for choice in &all {
             let space = DecisionSpace::new(problem, choice);
-            let at = |point: &[f64]| self.reward_in(&space.intervention(problem, point), given);
+            let place = |point: &[f64]| Self::knowing(&space.intervention(problem, point), given);
+            let reward = |known: &Intervention| match self.method() {
+                "samples" => self.sampled_reward(known, SAMPLES),
+                _ => self.expected_reward(known),
+            };
+            let at = |point: &[f64]| {
+                let known = place(point);
+                optimum::unless_broken(self.shortfall(&known, SAMPLES), || reward(&known))
+            };
             let mut found: Vec<(f64, Vec<f64>)> = Vec::new();
             for i in 0..if space.dim() == 0 { 1 } else { SCREENED } {
                 let mut point: Vec<f64> = evenly(i, space.dim());
@@ -52,11 +65,11 @@ impl Task {
                     found.push((at(&point), point));
                 }
             }
-            total += found.iter().map(|(reward, _)| reward).sum::<f64>();
+            total += found.iter().map(|(_, point)| reward(&place(point))).sum::<f64>();
             count += found.len() as f64;
             found.sort_by(|a, b| b.0.total_cmp(&a.0));
             for (mut reward, mut point) in found.into_iter().take(CLIMBED) {
-                let mut step = 0.25;
+                let (mut step, mut rounds) = (0.25, 0);
                 while step > SHORTEST {
                     let before = reward;
                     for k in 0..point.len() {
@@ -69,11 +82,13 @@ impl Task {
                             }
                         }
                     }
-                    if reward == before {
-                        step *= 0.5;
+                    rounds += 1;
+                    if reward == before || rounds == ROUNDS {
+                        (step, rounds) = (0.5 * step, 0);
                     }
                 }
-                best = best.max(reward);
+                let kept = reward > optimum::BROKEN;
+                best = best.max(if kept { self.expected_reward(&place(&point)) } else { reward });
             }
         }
         Offer { random: total / count, best }

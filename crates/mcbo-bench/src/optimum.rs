@@ -1,11 +1,13 @@
 //! The optimum of a task that nobody worked out: random search, then local refinement on more and more samples.
 
-use mcbo_core::{Context, Data, Intervention, Memory, Problem, Random, Strategy};
+use mcbo_core::{Context, Data, Given, Intervention, Memory, Problem, Random, Strategy};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
 
 use crate::design::allowed;
+use crate::knowing::Offer;
 use crate::protocol::name_hash;
 use crate::task::{Span, Task};
 
@@ -16,8 +18,25 @@ const MEAN: (usize, usize) = (1000, 256);
 /// The best of them that are refined, the steps for each, and the noise samples of a step.
 const STAGES: [(usize, usize, usize); 3] = [(60, 250, 64), (12, 150, 256), (4, 100, 1024)];
 
-/// The mean of random interventions and the best intervention found; attempts are independent of each other.
-pub(crate) fn search(task: &Task, attempt: u64) -> Span {
+/// Contexts behind what a task offers on average.
+const CONTEXTS: usize = 64;
+
+/// What a task offers: the mean of random interventions and the best found, with contexts the mean of both over them; attempts are
+/// independent of each other.
+pub(crate) fn span(task: &Task, attempt: u64) -> Span {
+    if task.problem().contexts().next().is_none() {
+        return search(task, attempt);
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(name_hash(task.name()));
+    rng.set_stream(u64::MAX - attempt);
+    let contexts: Vec<Given> = (0..CONTEXTS).map(|_| task.contexts(&mut rng)).collect();
+    let offers: Vec<Offer> = contexts.par_iter().map(|given| task.offer(given)).collect();
+    let mean = |of: fn(&Offer) -> f64| offers.iter().map(of).sum::<f64>() / CONTEXTS as f64;
+    Span { random: mean(|offer| offer.random), optimum: mean(|offer| offer.best) }
+}
+
+/// The mean of random interventions and the best intervention found that keeps the limits.
+fn search(task: &Task, attempt: u64) -> Span {
     let problem = task.problem();
     let mut rng = ChaCha8Rng::seed_from_u64(name_hash(task.name()));
     rng.set_stream(u64::MAX - attempt);
@@ -28,7 +47,7 @@ pub(crate) fn search(task: &Task, attempt: u64) -> Span {
         // Random strategies never fail.
         if let Ok(proposal) = Random.suggest(&context, &mut rng) {
             let intervention = proposal.suggestion.intervention;
-            found.push((task.sampled_reward(&intervention, CANDIDATES.1), intervention));
+            found.push((worth(task, &intervention, CANDIDATES.1), intervention));
         }
     }
     let first = &found[..MEAN.0.min(found.len())];
@@ -40,8 +59,22 @@ pub(crate) fn search(task: &Task, attempt: u64) -> Span {
             *reward = climb(task, intervention, steps, samples, &mut rng);
         }
     }
-    let best = found.iter().map(|(_, intervention)| task.expected_reward(intervention));
+    let kept = found.iter().filter(|(worth, _)| *worth > BROKEN);
+    let best = kept.map(|(_, intervention)| task.expected_reward(intervention));
     Span { random, optimum: best.fold(f64::NEG_INFINITY, f64::max) }
+}
+
+/// What an intervention is worth at most that does not keep the limits.
+pub(crate) const BROKEN: f64 = -1e30;
+
+/// The reward of what keeps the limits; of others how near they come, far below all rewards.
+pub(crate) fn unless_broken(shortfall: f64, reward: impl FnOnce() -> f64) -> f64 {
+    if shortfall > 0.0 { BROKEN * (1.0 + shortfall) } else { reward() }
+}
+
+fn worth(task: &Task, intervention: &Intervention, samples: usize) -> f64 {
+    let shortfall = task.shortfall(intervention, samples);
+    unless_broken(shortfall, || task.sampled_reward(intervention, samples))
 }
 
 /// The best few, none of them near a better one, so that several hills are climbed.
@@ -83,11 +116,11 @@ fn climb(
     samples: usize,
     rng: &mut dyn Rng,
 ) -> f64 {
-    let mut best = task.sampled_reward(intervention, samples);
+    let mut best = worth(task, intervention, samples);
     let mut step = 0.1;
     for _ in 0..steps {
         let next = moved(task.problem(), intervention, step, rng);
-        let reward = task.sampled_reward(&next, samples);
+        let reward = worth(task, &next, samples);
         if reward > best {
             (best, *intervention) = (reward, next);
             step = f64::min(1.6 * step, 0.3);

@@ -74,7 +74,7 @@ impl Task {
     /// A task of the paper, one of [`Self::practice_names`] or [`Self::kinds`], or a random one named `scm-soft-K`, `scm-hard-K` or `scm-mixed-K`, with 20 or 50 nodes
     /// as in `scm20-soft-K`, or with mechanisms of a form: `scm-additive-K`, `scm-scaled-K`, `scm-linear-K` or
     /// `scm-warped-K`. The noise of `scm-past-K` has to be learned, and its study begins from past rows. In `scm-choices-K` actions are
-    /// names or go in steps.
+    /// names or go in steps; `scm-limits-K`, `scm-contexts-K` and `scm-costs-K` have what their names say.
     ///
     /// # Errors
     /// If there is no such task.
@@ -201,7 +201,8 @@ impl Task {
         self.world.nodes()[node].noise
     }
 
-    /// The highest expected reward. Of random tasks it is found by a long search when first asked for.
+    /// The highest expected reward of what keeps the limits, with contexts the mean over them. Of random tasks and of those of one's own it is
+    /// found by a long search when first asked for.
     pub fn optimum(&self) -> f64 {
         self.known_optimum.unwrap_or_else(|| self.span().optimum)
     }
@@ -227,7 +228,7 @@ impl Task {
     }
 
     fn span(&self) -> &Span {
-        self.span.get_or_init(|| scm::known_span(&self.name).unwrap_or_else(|| optimum::search(self, 0)))
+        self.span.get_or_init(|| scm::known_span(&self.name).unwrap_or_else(|| optimum::span(self, 0)))
     }
 
     /// How the expected reward is computed: `exact`, `quadrature` or `samples`.
@@ -274,21 +275,32 @@ impl Task {
     /// random numbers.
     pub fn keeping(&self, intervention: &Intervention) -> Vec<(String, f64)> {
         const EXPERIMENTS: usize = 20_000;
-        let limited: Vec<usize> = self.problem.limited().collect();
-        let mut kept = vec![0_usize; limited.len()];
+        let named = |(node, share): (usize, f64)| (self.problem.nodes()[node].name.clone(), share);
+        self.kept(intervention, EXPERIMENTS).into_iter().map(named).collect()
+    }
+
+    /// The share of so many experiments, always with the same random numbers, in which each limited node keeps its limit.
+    fn kept(&self, intervention: &Intervention, experiments: usize) -> Vec<(usize, f64)> {
+        let mut kept: Vec<(usize, usize)> = self.problem.limited().map(|node| (node, 0)).collect();
         let mut rng = ChaCha8Rng::seed_from_u64(OWN_SEED);
-        for _ in 0..if limited.is_empty() { 0 } else { EXPERIMENTS } {
+        for _ in 0..if kept.is_empty() { 0 } else { experiments } {
             let values = self.sample(intervention, &mut rng);
-            for (kept, &node) in kept.iter_mut().zip(&limited) {
-                let limit = self.problem.nodes()[node].limit;
+            for (node, kept) in &mut kept {
+                let limit = self.problem.nodes()[*node].limit;
                 let keeps = |at: usize| limit.is_some_and(|limit| limit.is_kept(values[at]));
-                *kept += usize::from(self.problem.slot(node).all(keeps));
+                *kept += usize::from(self.problem.slot(*node).all(keeps));
             }
         }
-        let share = |(&node, kept): (&usize, usize)| {
-            (self.problem.nodes()[node].name.clone(), kept as f64 / EXPERIMENTS as f64)
+        kept.into_iter().map(|(node, kept)| (node, kept as f64 / experiments as f64)).collect()
+    }
+
+    /// What an intervention falls short of what is wanted of its limits, all together, by so many experiments: 0 where it keeps them.
+    pub(crate) fn shortfall(&self, intervention: &Intervention, experiments: usize) -> f64 {
+        let missing = |(node, share): (usize, f64)| {
+            let wanted = self.problem.nodes()[node].limit.map_or(0.0, |limit| limit.probability);
+            f64::max(wanted - share, 0.0)
         };
-        limited.iter().zip(kept).map(share).collect()
+        self.kept(intervention, experiments).into_iter().map(missing).sum()
     }
 
     /// The expected reward from fewer samples than [`Self::expected_reward`] uses.

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::Kind;
+use super::{Kind, More};
 
 pub(super) struct Draft {
     pub(super) parents: Vec<Vec<usize>>,
@@ -13,6 +13,8 @@ pub(super) struct Draft {
     pub(super) action_count: usize,
     pub(super) settable: Vec<usize>,
     pub(super) max_interventions: Option<usize>,
+    /// A root without an action, which is known before deciding.
+    pub(super) context: Option<usize>,
 }
 
 /// What is decided in an action: a number of [0, 1], one of so many steps, or one of so many names.
@@ -47,18 +49,22 @@ impl Draft {
         let [least, most] = kind.nodes;
         let n: usize = size.unwrap_or_else(|| rng.random_range(least..=most));
         let parents = graph(n, rng);
+        // The first node has no parents.
+        let context = (kind.more == More::Contexts).then_some(0);
         let mut actions = vec![Vec::new(); n];
         let mut action_count = 0;
+        let first = context.map_or(0, |context| context + 1);
         if kind.soft {
             // Every root gets an action, so that a model without noise has none; others join at random.
-            let mut readers: Vec<usize> = (0..n).filter(|&node| parents[node].is_empty()).collect();
+            let acted_on = |&node: &usize| parents[node].is_empty() && context != Some(node);
+            let mut readers: Vec<usize> = (0..n).filter(acted_on).collect();
             let wanted = rng.random_range(2..=6).max(readers.len());
             while readers.len() < wanted {
-                readers.push(rng.random_range(0..n));
+                readers.push(rng.random_range(first..n));
             }
             for reader in readers {
                 actions[reader].push(action_count);
-                let other = rng.random_range(0..n);
+                let other = rng.random_range(first..n);
                 if other != reader && rng.random_bool(0.2) {
                     actions[other].push(action_count);
                 }
@@ -73,7 +79,7 @@ impl Draft {
             settable.sort_unstable();
         }
         let limited = kind.hard && !kind.soft && rng.random_bool(0.5);
-        Self { parents, actions, action_count, settable, max_interventions: limited.then_some(2) }
+        Self { parents, actions, action_count, settable, max_interventions: limited.then_some(2), context }
     }
 }
 

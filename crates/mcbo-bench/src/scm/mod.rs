@@ -4,9 +4,11 @@
 //! and `scm50-soft-3` have 20 and 50 nodes. Mechanisms are draws from Gaussian processes (as sums of random Fourier
 //! features), written as formulas of an ordinary problem; in `scm-additive-3`, `scm-scaled-3`, `scm-linear-3` and
 //! `scm-warped-3` they have a form. `scm-past-3` is for studies that begin from past rows. Half of the actions of `scm-choices-3` are names,
-//! each with a mechanism that has something in common with the others, and some go in steps.
+//! each with a mechanism that has something in common with the others, and some go in steps. `scm-limits-3` has limits on outcomes, `scm-contexts-3`
+//! something that is known before deciding, `scm-costs-3` actions that cost.
 
 mod draft;
+mod marks;
 mod mechanism;
 #[cfg(test)]
 mod tests;
@@ -24,6 +26,7 @@ use crate::protocol::name_hash;
 use crate::task::Span;
 
 use draft::{Decided, Draft, name_of};
+use marks::Marks;
 use mechanism::{Form, Inputs, mechanism};
 use trials::Trials;
 
@@ -62,8 +65,21 @@ struct Kind {
     nodes: [usize; 2],
     /// Whether a study begins from past rows and has to learn the noise, which there always is.
     past: bool,
-    /// Whether actions may be names, and go in steps.
-    named: bool,
+    more: More,
+}
+
+/// What a problem has beside numbers to decide and rewards to raise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum More {
+    Nothing,
+    /// Actions may be names, and go in steps.
+    Names,
+    /// Outcomes must keep limits.
+    Limits,
+    /// Something is known before deciding.
+    Contexts,
+    /// Actions cost.
+    Costs,
 }
 
 const SOFT: Kind = Kind {
@@ -73,11 +89,11 @@ const SOFT: Kind = Kind {
     form: Form::Free,
     nodes: [3, 10],
     past: false,
-    named: false,
+    more: More::Nothing,
 };
 const FORMED: Kind = Kind { nodes: [3, 8], ..SOFT };
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 12] = [
     SOFT,
     Kind { word: "hard", soft: false, hard: true, ..SOFT },
     Kind { word: "mixed", soft: true, hard: true, ..SOFT },
@@ -86,7 +102,10 @@ const KINDS: [Kind; 9] = [
     Kind { word: "linear", form: Form::Linear, ..FORMED },
     Kind { word: "warped", form: Form::Warped, ..FORMED },
     Kind { word: "past", past: true, ..SOFT },
-    Kind { word: "choices", named: true, nodes: [2, 6], ..SOFT },
+    Kind { word: "choices", more: More::Names, nodes: [2, 6], ..SOFT },
+    Kind { word: "limits", more: More::Limits, nodes: [3, 6], ..SOFT },
+    Kind { word: "contexts", more: More::Contexts, nodes: [3, 6], ..SOFT },
+    Kind { word: "costs", more: More::Costs, nodes: [3, 6], ..SOFT },
 ];
 
 /// A name, read.
@@ -103,7 +122,7 @@ impl Name {
         let kind = KINDS.into_iter().find(|kind| kind.word == word)?;
         let size = match size {
             "" => None,
-            _ if kind.form != Form::Free || kind.past || kind.named => return None,
+            _ if kind.form != Form::Free || kind.past || kind.more != More::Nothing => return None,
             _ => LARGE.contains(&size).then(|| size.parse().ok()).flatten().map(Some)?,
         };
         // One spelling per task: no sign, no leading zero.
@@ -119,8 +138,15 @@ pub(crate) fn problem(name: &str) -> Option<Result<Problem, ProblemErrors>> {
     rng.set_stream(u64::from(number));
     loop {
         let draft = Draft::new(&kind, size, &mut rng);
-        match build(name, &kind, &draft, &mut rng) {
+        let start = rng.clone();
+        match build(name, &kind, &draft, &Marks::default(), &mut rng) {
             Ok(problem) if spread(&problem, &mut rng) < LEAST_SPREAD => {}
+            // The same model once more, with marks that fit what happens in it.
+            Ok(problem) if matches!(kind.more, More::Limits | More::Costs) => {
+                if let Some(marks) = Marks::random(&problem, kind.more, &mut rng) {
+                    return Some(build(name, &kind, &draft, &marks, &mut start.clone()));
+                }
+            }
             built => return Some(built),
         }
     }
@@ -158,13 +184,21 @@ fn spread(problem: &Problem, rng: &mut ChaCha8Rng) -> f64 {
     (rewards.iter().map(|reward| (reward - mean).powi(2)).sum::<f64>() / count as f64).sqrt()
 }
 
-fn build(name: &str, kind: &Kind, draft: &Draft, rng: &mut ChaCha8Rng) -> Result<Problem, ProblemErrors> {
+fn build(
+    name: &str,
+    kind: &Kind,
+    draft: &Draft,
+    marks: &Marks,
+    rng: &mut ChaCha8Rng,
+) -> Result<Problem, ProblemErrors> {
     let n = draft.parents.len();
     let node_name = |node: usize| if node + 1 == n { "Y".to_owned() } else { format!("X{node}") };
     let (noisy, stds) = if kind.past { (true, PAST_NOISE) } else { (rng.random_bool(0.5), NOISE) };
     let mut builder = Problem::builder(name).maximize("Y");
-    let decided =
-        if kind.named { Decided::random(draft, rng) } else { vec![Decided::Number; draft.action_count] };
+    let decided = match kind.more {
+        More::Names => Decided::random(draft, rng),
+        _ => vec![Decided::Number; draft.action_count],
+    };
     for (action, decided) in decided.iter().enumerate() {
         let name = format!("a{action}");
         builder = match decided {
@@ -202,8 +236,16 @@ fn build(name: &str, kind: &Kind, draft: &Draft, rng: &mut ChaCha8Rng) -> Result
         builder = builder.simulate(node_name(node), formula).node(node_name(node), |builder| {
             let builder = builder.parents(parents).actions(actions);
             let builder = builder.noise(std.map_or(Noise::None, Noise::Gaussian));
-            if settable { builder.hard(DO_RANGE) } else { builder }
+            let builder = if settable { builder.hard(DO_RANGE) } else { builder };
+            let builder = if draft.context == Some(node) { builder.context() } else { builder };
+            match marks.limits.iter().find(|(limited, _)| *limited == node) {
+                Some((_, limit)) => builder.limit(*limit),
+                None => builder,
+            }
         });
+    }
+    for (action, cost) in marks.costs.iter().enumerate() {
+        builder = builder.action_cost(&format!("a{action}"), *cost);
     }
     if let Some(limit) = draft.max_interventions {
         builder = builder.max_interventions(limit);

@@ -98,6 +98,41 @@ fn models_with_choices_have_names_whose_mechanisms_differ() {
     assert!(names > 18 && steps > 4, "{names} names, {steps} in steps");
 }
 
+#[test]
+fn models_have_the_marks_in_their_names() {
+    for k in 0..8 {
+        let named = |kind: &str| problem(&format!("scm-{kind}-{k}")).unwrap().unwrap();
+        let (limits, contexts, costs) = (named("limits"), named("contexts"), named("costs"));
+        for model in [&limits, &contexts, &costs] {
+            assert_eq!(model.warnings(), [], "{}", model.name());
+            assert!(!model.actions().is_empty(), "{}", model.name());
+        }
+        assert!((1..=2).contains(&limits.limited().count()) && limits.nodes()[limits.reward()].limit.is_none());
+        assert_eq!((contexts.contexts().count(), limits.contexts().count()), (1, 0));
+        assert!(costs.actions().iter().all(|action| action.cost.is_some()) && !limits.has_costs());
+    }
+}
+
+/// Limits that whatever is best keeps, or that nothing keeps, would show nothing.
+#[test]
+fn limits_of_models_matter_and_can_be_kept() {
+    for k in 0..8 {
+        let task = Task::named(&format!("scm-limits-{k}")).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(k);
+        let mut tried: Vec<(f64, bool)> = (0..400)
+            .map(|_| {
+                let actions = task.problem().actions().iter().map(|_| rng.random()).collect();
+                let done = mcbo_core::Intervention { targets: Vec::new(), actions };
+                (task.sampled_reward(&done, 64), task.shortfall(&done, 128) == 0.0)
+            })
+            .collect();
+        tried.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let breaking = tried[..20].iter().filter(|(_, keeps)| !keeps).count();
+        let keeping = tried.iter().filter(|(_, keeps)| *keeps).count();
+        assert!(breaking > 5 && keeping > 5, "{}: {breaking} of 20, {keeping} of 400", task.name());
+    }
+}
+
 /// All that a model is, in words.
 fn text(problem: &Problem) -> String {
     let simulator = problem.simulator().unwrap();
@@ -280,7 +315,7 @@ fn the_extra_suite_needs_no_search() {
 #[test]
 fn the_table_of_spans_agrees_with_the_search() {
     for name in ["scm-soft-0", "scm-soft-4", "scm-linear-1"] {
-        let (known, found) = (known_span(name).unwrap(), optimum::search(&Task::named(name).unwrap(), 0));
+        let (known, found) = (known_span(name).unwrap(), optimum::span(&Task::named(name).unwrap(), 0));
         let width = known.optimum - known.random;
         assert!((known.optimum - found.optimum).abs() < 0.01 * width, "{name} {known:?} {found:?}");
         // Means of 1000 interventions, whose rewards vary about as widely as the span is wide.
@@ -307,12 +342,13 @@ fn print_spans() {
         ["scm20", "scm50"].into_iter().flat_map(|stem| (0..2).map(move |k| format!("{stem}-soft-{k}")));
     let special = ["additive", "scaled", "linear", "warped", "past"];
     let special = (0..15).map(|k| format!("scm-{}-{}", special[k % 5], k / 5));
-    let choices = (0..10).map(|k| format!("scm-choices-{k}"));
-    let all = small.chain(large).chain(special).chain(choices);
+    let kinds = ["choices", "limits", "contexts", "costs"];
+    let kinds = (0..40).map(|k| format!("scm-{}-{}", kinds[k % 4], k / 4));
+    let all = small.chain(large).chain(special).chain(kinds);
     let names: Vec<String> = all.filter(|name| known_span(name).is_none()).collect();
     let line = |name: &String| {
         let task = Task::named(name).unwrap();
-        let spans = [0, 1].map(|attempt| optimum::search(&task, attempt));
+        let spans = [0, 1].map(|attempt| optimum::span(&task, attempt));
         let optimum = f64::max(spans[0].optimum, spans[1].optimum);
         format!("{name} {:.6} {optimum:.6}", 0.5 * (spans[0].random + spans[1].random))
     };

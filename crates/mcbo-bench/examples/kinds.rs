@@ -10,6 +10,7 @@
 //! - *reached*: a trial of the run, or what is recommended after it, has a share of 0.99 or more. On grids that is the true optimum and
 //!   nothing else.
 //! - *average*: of the rounds, without the initial design, which is the same for all.
+//! - *earned*: the mean share of the rounds, 0 for those that do not keep the limits as probably as is wanted.
 //! - *kept*: the share of 20,000 simulated trials of what is recommended that keep the limit is at least what is wanted.
 //! - *of the knowing*: the rewards of all rounds above those of random interventions in the same contexts, divided by the same of
 //!   somebody who knows the mechanisms and responds best to every context.
@@ -158,12 +159,13 @@ fn report(names: &[String], runs: &Runs) -> Result<(), Box<dyn Error>> {
         paired(name, "mcbo", "one-hot", of(name, "mcbo"), of(name, "one-hot"));
     }
     println!(
-        "\n| task | method | limit kept | least probable | within 5 % of the optimum | both | largest regret | s a run |"
+        "\n| task | method | limit kept | least probable | within 5 % of the optimum | both | largest regret | share | earned | rounds that keep it | s a run |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for name in names.iter().filter(|name| is_of_limits(name)) {
         let task = Task::named(name)?;
-        let optimum = task.optimum();
+        let (optimum, random) = (task.optimum(), all_over(&task));
+        let share = |reward: f64| (reward - random) / (optimum - random);
         let wanted = |node: &str| {
             let node = task.problem().node_index(node).map(|node| &task.problem().nodes()[node]);
             node.and_then(|node| node.limit).map_or(1.0, |limit| limit.probability)
@@ -174,14 +176,24 @@ fn report(names: &[String], runs: &Runs) -> Result<(), Box<dyn Error>> {
             let runs = of(name, entrant);
             let least = runs.iter().flat_map(|run| &run.recommended.limits).map(|(_, p)| *p);
             let regret = |run: &RunResult| optimum - run.recommended.expected_reward;
+            let recommended: Vec<f64> =
+                runs.iter().map(|run| share(run.recommended.expected_reward)).collect();
+            let rounds = runs.iter().flat_map(|run| &run.rounds);
+            let earned: Vec<Option<f64>> = rounds
+                .map(|round| task.keeps_limits(&round.intervention).then(|| share(round.expected_reward)))
+                .collect();
+            let keeping: Vec<f64> = earned.iter().copied().flatten().collect();
             println!(
-                "| {name} | {entrant} | {} of {} | {:.4} | {} | {} | {:.3} | {:.1} |",
+                "| {name} | {entrant} | {} of {} | {:.4} | {} | {} | {:.3} | {} | {:.3} | {:.2} | {:.1} |",
                 runs.iter().filter(|run| kept(run)).count(),
                 runs.len(),
                 least.fold(1.0, f64::min),
                 runs.iter().filter(|run| near(run)).count(),
                 runs.iter().filter(|run| near(run) && kept(run)).count(),
                 runs.iter().map(regret).fold(f64::NEG_INFINITY, f64::max),
+                with_error(&recommended),
+                keeping.iter().sum::<f64>() / earned.len() as f64,
+                keeping.len() as f64 / earned.len() as f64,
                 seconds(runs),
             );
         }

@@ -294,6 +294,12 @@ impl Task {
         kept.into_iter().map(|(node, kept)| (node, kept as f64 / experiments as f64)).collect()
     }
 
+    /// Whether an intervention keeps every limit as probably as is wanted, by 2,000 experiments.
+    pub fn keeps_limits(&self, intervention: &Intervention) -> bool {
+        const EXPERIMENTS: usize = 2_000;
+        self.shortfall(intervention, EXPERIMENTS) == 0.0
+    }
+
     /// What an intervention falls short of what is wanted of its limits, all together, by so many experiments: 0 where it keeps them.
     pub(crate) fn shortfall(&self, intervention: &Intervention, experiments: usize) -> f64 {
         let missing = |(node, share): (usize, f64)| {

@@ -107,7 +107,9 @@ fn models_have_the_marks_in_their_names() {
             assert_eq!(model.warnings(), [], "{}", model.name());
             assert!(!model.actions().is_empty(), "{}", model.name());
         }
-        assert!((1..=2).contains(&limits.limited().count()) && limits.nodes()[limits.reward()].limit.is_none());
+        assert!(
+            (1..=2).contains(&limits.limited().count()) && limits.nodes()[limits.reward()].limit.is_none()
+        );
         assert_eq!((contexts.contexts().count(), limits.contexts().count()), (1, 0));
         assert!(costs.actions().iter().all(|action| action.cost.is_some()) && !limits.has_costs());
     }

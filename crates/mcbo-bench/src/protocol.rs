@@ -228,24 +228,26 @@ pub fn run_told(
         });
     }
     let started = Instant::now();
-    let recommend = |given: &Given| -> Result<(Intervention, f64), BenchError> {
+    let recommend = |given: &Given| -> Result<(Intervention, f64, Given), BenchError> {
         let context = Context::new(problem, &data, &memory).with_given(given);
         let intervention = strategy
             .recommended(&context, &mut generator(task, seed, Purpose::Recommendation, 0))
             .map_err(failed(rounds))?;
         mcbo_core::check_intervention(problem, &intervention).map_err(wrong(rounds))?;
         let reward = task.expected_reward(&Task::knowing(&intervention, given));
-        Ok((intervention, reward))
+        Ok((intervention, reward, given.clone()))
     };
     // With contexts what is recommended is a policy, and its reward the mean over some of them.
     let mut contexts = generator(task, seed, Purpose::Recommendation, 1);
     let count = if problem.contexts().next().is_some() { POLICY } else { 1 };
-    let advised: Vec<(Intervention, f64)> =
+    let advised: Vec<(Intervention, f64, Given)> =
         (0..count).map(|_| recommend(&task.contexts(&mut contexts))).collect::<Result<_, _>>()?;
     let seconds = started.elapsed().as_secs_f64();
-    let expected_reward = mean(advised.iter().map(|(_, reward)| *reward));
-    let intervention =
-        advised.into_iter().next().map_or_else(|| problem.neutral_intervention(), |first| first.0);
+    let expected_reward = mean(advised.iter().map(|(_, reward, _)| *reward));
+    let (intervention, given) = advised
+        .into_iter()
+        .next()
+        .map_or_else(|| (problem.neutral_intervention(), Given::default()), |first| (first.0, first.2));
     Ok(RunResult {
         task: task.name().into(),
         method: strategy.name().into(),
@@ -255,7 +257,7 @@ pub fn run_told(
         rounds: records,
         recommended: Recommended {
             expected_reward,
-            limits: task.keeping(&intervention),
+            limits: task.keeping(&Task::knowing(&intervention, &given)),
             intervention,
             seconds,
         },

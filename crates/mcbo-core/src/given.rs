@@ -127,8 +127,11 @@ impl Given {
                 let Some(value) = values.get_mut(slot) else { continue };
                 match *value {
                     Some(found) if !is_rounded(given, found) => {
-                        let node = problem.nodes()[*node].name.clone();
-                        return Err(DataError::ContradictsGiven { node, given, found });
+                        let node = &problem.nodes()[*node];
+                        let shown =
+                            |value| node.choice(value).map_or_else(|| f64::to_string(&value), str::to_owned);
+                        let (given, found) = (shown(given), shown(found));
+                        return Err(DataError::ContradictsGiven { node: node.name.clone(), given, found });
                     }
                     _ => *value = Some(given),
                 }

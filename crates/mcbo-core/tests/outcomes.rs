@@ -137,7 +137,8 @@ fn told_contexts_must_be_what_was_given() {
     let given = Given::new(&problem, [("quality", vec![0.8])]).expect("a context");
     let number = study.ask_given(&given).expect("a trial").number;
     let told = study.tell(number, vec![Some(0.7), Some(1.0)]);
-    let expected = DataError::ContradictsGiven { node: "quality".into(), given: 0.8, found: 0.7 };
+    let expected =
+        DataError::ContradictsGiven { node: "quality".into(), given: "0.8".into(), found: "0.7".into() };
     assert_eq!(told, Err(StudyError::Data(expected)));
     study.tell(number, vec![Some(0.800_000_1), None]).expect("rounded");
     assert_eq!(study.data().observations()[0].values, [Some(0.8), None]);

@@ -92,10 +92,10 @@ pub enum DataError {
     ContradictsGiven {
         /// The context.
         node: String,
-        /// The value it was given as.
-        given: f64,
-        /// The value reported.
-        found: f64,
+        /// The value it was given as, by its name if it has one.
+        given: String,
+        /// The value reported, in the same way.
+        found: String,
     },
     /// A node or an action that does not exist.
     #[error("there is no node {name:?}; hint: the nodes are {known}")]

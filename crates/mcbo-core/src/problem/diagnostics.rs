@@ -460,6 +460,14 @@ pub enum ProblemError {
         /// The node.
         node: String,
     },
+    /// A cost per unit of an action whose values are names.
+    #[error(
+        "the cost of action `{action}` is per unit, but its values are names, which lie no distance apart"
+    )]
+    PerUnitOfChoice {
+        /// The action.
+        action: String,
+    },
     /// There is nothing to choose.
     #[error("there is nothing to choose: no actions, and no node can be set")]
     NothingToDo,

@@ -119,8 +119,9 @@ impl Mcbo {
             Exploration::Aim(aim) => match aim.unwrap_or(problem.aim()) {
                 // What it costs is weighed against what it gains.
                 Aim::Earn if problem.has_costs() => None,
-                // Between names there is nothing to climb: a little luck never leaves the first that was good.
-                Aim::Earn if problem.decides_names() => None,
+                // Between names there is nothing to climb, and at a limit a little luck climbs no further: it never leaves the first
+                // place that was good.
+                Aim::Earn if problem.decides_names() || problem.has_limits() => None,
                 Aim::Earn => Some(Luck::Shared(EARNING_WIDTH)),
                 Aim::Find => None,
             },
@@ -545,6 +546,27 @@ mod tests {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let (network, _) = context.fit(&ModelSettings::default(), &mut rng).expect("a fit");
             assert_eq!(Mcbo::default().luck(&problem, &network).is_none(), settable);
+        }
+    }
+
+    #[test]
+    fn limits_are_gone_about_by_gains() {
+        for limited in [true, false] {
+            let side = |n: crate::NodeBuilder| {
+                if limited { n.actions(["a"]).limit(crate::Limit::below(2.0, 0.9)) } else { n.actions(["a"]) }
+            };
+            let problem = Problem::builder("p")
+                .action("a", [0.0, 1.0])
+                .node("side", side)
+                .node("y", |n| n.parents(["side"]).actions(["a"]))
+                .maximize("y")
+                .build()
+                .expect("a problem");
+            let (data, memory) = (crate::Data::new(), Memory::default());
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let context = Context::new(&problem, &data, &memory);
+            let (network, _) = context.fit(&ModelSettings::default(), &mut rng).expect("a fit");
+            assert_eq!(Mcbo::default().luck(&problem, &network).is_none(), limited);
         }
     }
 }

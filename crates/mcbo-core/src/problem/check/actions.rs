@@ -16,6 +16,12 @@ impl Checker<'_> {
         };
         let place = format!("action `{}`", draft.name.value);
         let (unit, cost) = (self.unit(&place, &draft.unit), self.cost_of(&place, &draft.cost));
+        if let Some(At { value: cost, span }) = draft.cost.given()
+            && cost.per_unit != 0.0
+            && draft.choices != Field::Missing
+        {
+            self.error(ProblemError::PerUnitOfChoice { action: draft.name.value.clone() }, span);
+        }
         Some(Action { unit, cost, ..action? })
     }
 

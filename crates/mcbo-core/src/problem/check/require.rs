@@ -5,23 +5,38 @@ use super::formulas::span_within;
 use crate::expr::{Expr, ExprErrorKind};
 use crate::problem::Action;
 use crate::problem::diagnostics::{ProblemError, RequirementFault};
-use crate::problem::draft::At;
+use crate::problem::draft::{At, DraftAction, Field};
 use crate::problem::require::{HalfSpace, Requirement, project};
 
 /// Where a sum is compared with the straight one that its derivatives make of it.
 const PROBES: usize = 12;
 
 impl Checker<'_> {
-    /// The requirements, if all actions are all right.
+    /// The requirements, if all actions are all right. What is wrong with their texts is said in any case.
     pub(super) fn requirements(&mut self, actions: &[Option<Action>]) -> Option<Vec<Requirement>> {
         let draft = self.draft;
         if draft.require.is_empty() {
             return Some(Vec::new());
         }
-        let actions: Vec<&Action> = actions.iter().map(Option::as_ref).collect::<Option<_>>()?;
+        let whole = actions.iter().all(Option::is_some) && !draft.actions_broken;
+        let stand_in = |action: &DraftAction| Action {
+            name: action.name.value.clone(),
+            range: [0.0, 1.0],
+            neutral: 0.0,
+            grid: None,
+            choices: if action.choices == Field::Missing { Vec::new() } else { vec![String::new()] },
+            unit: None,
+            cost: None,
+        };
+        let actions: Vec<Action> = actions
+            .iter()
+            .zip(&draft.actions)
+            .map(|(action, written)| action.clone().unwrap_or_else(|| stand_in(written)))
+            .collect();
+        let actions: Vec<&Action> = actions.iter().collect();
         let read: Vec<Option<Requirement>> =
-            draft.require.iter().map(|text| self.requirement(text, &actions)).collect();
-        let read: Vec<Requirement> = read.into_iter().collect::<Option<_>>()?;
+            draft.require.iter().map(|text| self.requirement(text, &actions, whole)).collect();
+        let read: Vec<Requirement> = read.into_iter().collect::<Option<_>>().filter(|_| whole)?;
         let neutral: Vec<f64> = actions.iter().map(|action| action.neutral).collect();
         let broken = read.iter().zip(&draft.require).find(|(one, _)| one.excess(&neutral) > 0.0);
         if let Some((one, at)) = broken {
@@ -35,7 +50,8 @@ impl Checker<'_> {
         Some(read)
     }
 
-    fn requirement(&mut self, at: &At<String>, actions: &[&Action]) -> Option<Requirement> {
+    /// What a text requires. Only where all actions are `whole` their ranges tell whether it can be kept.
+    fn requirement(&mut self, at: &At<String>, actions: &[&Action], whole: bool) -> Option<Requirement> {
         let text = at.value.as_str();
         let (nodes, known) = (self.nodes.clone(), self.actions.clone());
         let mut fail = |fault: RequirementFault, words: std::ops::Range<usize>| {
@@ -91,7 +107,7 @@ impl Checker<'_> {
             HalfSpace { terms, most: sign * requirement.most(), border: false }.least(&lower, &upper)
         };
         let least = if equality { side(1.0).max(side(-1.0)) } else { side(1.0) };
-        if least > 1e-9 * (1.0 + requirement.most().abs()) {
+        if whole && least > 1e-9 * (1.0 + requirement.most().abs()) {
             return fail(RequirementFault::NeverKept { by: least }, 0..text.len());
         }
         Some(requirement)
@@ -126,6 +142,14 @@ fn comparison(text: &str) -> Option<Comparison> {
     };
     let width = first.len_utf8() + usize::from(rest[first.len_utf8()..].starts_with('='));
     Some(Comparison { relation, place, width })
+}
+
+/// A requirement that leaves out its border, as `a < 3`, with it: `a <= 3`.
+pub(super) fn with_border(text: &str) -> Option<String> {
+    let Comparison { place, width, .. } = comparison(text)?;
+    let (before, rest) = text.split_at(place);
+    let (sign, after) = rest.split_at(width);
+    matches!(sign, "<" | ">").then(|| format!("{before}{sign}={after}"))
 }
 
 /// The weights and the rest of `left - right` if it is a weighted sum of the actions at `places`.

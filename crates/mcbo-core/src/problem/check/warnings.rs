@@ -1,5 +1,6 @@
 //! What is odd about a problem that has passed all checks.
 
+use super::require::with_border;
 use crate::problem::diagnostics::ProblemWarning;
 use crate::problem::draft::Draft;
 use crate::problem::{Noise, Problem};
@@ -41,6 +42,12 @@ pub(super) fn warnings(
     let available = problem.settable().len() + problem.actions.len();
     if let Some(limit) = problem.max_interventions.filter(|&limit| limit > available) {
         warnings.push(ProblemWarning::LimitWithoutEffect { limit, available });
+    }
+    for requirement in &draft.require {
+        if let Some(read) = with_border(&requirement.value) {
+            let text = requirement.value.clone();
+            warnings.push(ProblemWarning::BorderIsAllowed { text, read });
+        }
     }
     let named = |set: &[usize]| set.iter().map(|&node| problem.nodes[node].name.clone()).collect();
     for set in problem.sets.iter().flatten() {

@@ -114,7 +114,7 @@ impl ProblemError {
             Self::CostOfUnset { node } => {
                 format!("add `do = [LOW, HIGH]` to node `{node}`, or give the cost to an action")
             }
-            Self::PerUnitOfNode { .. } => "write `cost = { fixed = COST }`".to_owned(),
+            Self::PerUnitOfNode { .. } | Self::PerUnitOfChoice { .. } => "write `cost = { fixed = COST }`".to_owned(),
             Self::NothingToDo => {
                 "give a node `do = [LOW, HIGH]`, or add an action under `[actions.NAME]` and to a node's `actions`"
                     .to_owned()

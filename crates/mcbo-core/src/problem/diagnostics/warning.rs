@@ -54,6 +54,16 @@ pub enum ProblemWarning {
         /// The node.
         node: String,
     },
+    /// A requirement that leaves out its border, which cannot be told from values just beside it.
+    #[error(
+        "`{text}` is read as `{read}`: values that reach the border keep to it; write `{read}`, or move the border"
+    )]
+    BorderIsAllowed {
+        /// The requirement.
+        text: String,
+        /// As it is read.
+        read: String,
+    },
     /// A declared range of values that does not hold the values the node can be set to.
     #[error("node `{node}` can be set outside its declared `range`")]
     SetOutsideRange {

@@ -146,6 +146,13 @@ fn choices() {
         ],
     );
     replaced(
+        "neutral = \"wild\"",
+        "cost = { fixed = 1, per_unit = 2 }",
+        &[
+            "11: [{ fixed = 1, per_unit = 2 }] the cost of action `strain` is per unit, but its values are names, which lie no distance apart | write `cost = { fixed = COST }`",
+        ],
+    );
+    replaced(
         "range = [0, 90]",
         "range = [0, 90]\nneutral = \"wild\"",
         &["17: [wild] `neutral` of action `dose` must be a number, found \"wild\""],
@@ -259,4 +266,30 @@ fn requirements() {
         found[0].contains("nothing keeps to all requirements together | remove or mend one of them"),
         "{found:?}"
     );
+}
+
+/// What is wrong with a requirement is said beside what is wrong with an action.
+#[test]
+fn requirements_are_read_beside_broken_actions() {
+    let text = PROCESS.replacen("range = [0, 90]", "range = [90, 0]", 1);
+    let text = text.replacen("feed >= dose - 50", "fed >= dose - 50", 1);
+    let said = complaints(&text);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].contains("action `dose`") && said[1].contains("did you mean `feed`"), "{said:?}");
+    // Whether it can be kept depends on the range, and is not said before that is right.
+    let text = PROCESS.replacen("range = [0, 90]", "range = [90, 0]", 1).replacen("<= 120", "<= -120", 1);
+    assert_eq!(complaints(&text).len(), 1, "{:?}", complaints(&text));
+}
+
+#[test]
+fn a_border_that_is_left_out_is_allowed_and_that_is_said() {
+    let problem = Problem::from_toml(&PROCESS.replacen("<= 120", "< 120", 1)).expect("a problem");
+    let warnings: Vec<String> = problem.warnings().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "`dose + 2 * feed < 120` is read as `dose + 2 * feed <= 120`: values that reach the border keep to it; write `dose + 2 * feed <= 120`, or move the border"
+        ]
+    );
+    assert_eq!(Problem::from_toml(PROCESS).expect("a problem").warnings(), []);
 }

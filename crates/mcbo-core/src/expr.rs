@@ -10,7 +10,7 @@ mod tape;
 mod tests;
 
 pub use error::{ExprError, ExprErrorKind};
-pub(crate) use nearest::nearest;
+pub use nearest::nearest;
 pub(crate) use parser::is_reserved;
 
 use tape::Tape;

@@ -30,7 +30,7 @@ pub use data::{
     check_size, keeps_limits, values_by_name,
 };
 pub use decision::DecisionSpace;
-pub use expr::{Expr, ExprError, ExprErrorKind};
+pub use expr::{Expr, ExprError, ExprErrorKind, nearest};
 pub use given::{Fixed, Given};
 pub use graph::{Graph, GraphError};
 pub use intervention::{Choice, Intervention};

@@ -131,6 +131,32 @@ fn what_is_given_decides_what_is_best() {
 }
 
 #[test]
+fn the_same_dose_in_another_context_is_no_repetition() {
+    let mut study = Study::new(mill(), 1);
+    let problem = study.problem().clone();
+    let given = |quality: f64| Given::new(&problem, [("quality", vec![quality])]).expect("a context");
+    let rows: [(f64, f64); 3] = [(0.1, 0.5), (0.9, 0.4), (0.9, 0.1)];
+    for (quality, a) in rows {
+        study
+            .add(Observation { intervention: doing(a), values: vec![Some(quality), Some(a)] })
+            .expect("a row");
+    }
+    let trial = study.ask_given(&given(0.9)).expect("a trial");
+    let (number, asked) = (trial.number, trial.suggestion.intervention.actions[0]);
+    let network = study.network().expect("a model");
+    let why = study.why(&network, number).expect("why");
+    // By the dose alone the nearest would be another one wherever it is nearer.
+    let apart = |row: usize| f64::max((rows[row].0 - 0.9).abs() / 0.8, (rows[row].1 - asked).abs());
+    let nearest = (0..3).min_by(|&a, &b| apart(a).total_cmp(&apart(b))).expect("three");
+    let (found, away) = why.nearest.expect("a trial");
+    assert_eq!(found, nearest + 1);
+    assert!((away - apart(nearest)).abs() < 1e-12, "{away} {}", apart(nearest));
+    // The best one was made in another context, and that is said.
+    assert_eq!(why.best.expect("a best").0, 1);
+    assert_eq!(why.differs[0], ("quality".to_owned(), Some(0.9), Some(0.1)));
+}
+
+#[test]
 fn told_contexts_must_be_what_was_given() {
     let mut study = Study::new(mill(), 1);
     let problem = study.problem().clone();

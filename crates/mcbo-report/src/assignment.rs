@@ -28,6 +28,13 @@ pub fn read(problem: &Problem, words: &[String], example: &str, hint: &str) -> R
     let numbers = |(name, texts): (String, Vec<String>)| {
         let value = |text: &String| value(problem, &name, text, hint);
         let values = texts.iter().map(value).collect::<Result<Vec<f64>, BadInput>>()?;
+        let is_vector = problem.node_index(&name).is_some_and(|node| problem.nodes()[node].dim > 1);
+        if let ([whole, part], false) = (&*texts, is_vector) {
+            return Err(BadInput::new(
+                format!("{name} has 2 values where the problem has 1"),
+                format!("numbers have a decimal point, as in {name}={whole}.{part}"),
+            ));
+        }
         Ok((name, values))
     };
     texts(words, example)?.into_iter().map(numbers).collect()
@@ -75,7 +82,10 @@ pub fn choice(name: &str, names: &[String], text: &str) -> Result<f64, BadInput>
     place.map(|place| place as f64).ok_or_else(|| {
         BadInput::new(
             format!("{name} is {text:?}, which is not one of its choices"),
-            format!("they are {}", names.join(", ")),
+            match mcbo_core::nearest(text, names.iter().map(String::as_str)) {
+                Some(meant) => format!("did you mean {meant:?}? They are {}", names.join(", ")),
+                None => format!("they are {}", names.join(", ")),
+            },
         )
     })
 }

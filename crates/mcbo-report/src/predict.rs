@@ -99,9 +99,10 @@ fn place(problem: &Problem, name: &str) -> Option<(usize, Option<usize>)> {
 fn unknown(problem: &Problem, name: &str) -> BadInput {
     let settable = problem.settable();
     if let Some((node, _)) = place(problem, name) {
-        let hint = match settable.contains(&node) {
-            true => format!("write 'do({name})=...' to set it"),
-            false => "it cannot be set; give it a `do` range in the problem file".into(),
+        let hint = match (settable.contains(&node), problem.nodes()[node].context) {
+            (true, _) => format!("write 'do({name})=...' to set it"),
+            (false, true) => format!("it is known before deciding: write `--given {name}=...`"),
+            (false, false) => "it cannot be set; give it a `do` range in the problem file".into(),
         };
         return BadInput::new(format!("{name} is a node, not an action"), hint);
     }

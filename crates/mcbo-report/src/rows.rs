@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 
-use mcbo_core::{Problem, TrialState, slot_name};
+use mcbo_core::{Problem, TrialState, nearest, slot_name};
 use mcbo_store::{Row, Table};
 
 use crate::assignment;
@@ -61,26 +61,33 @@ pub fn read(problem: &Problem, source: impl Read, neutral: bool) -> Result<Rows,
         .flexible(true)
         .delimiter(delimiter)
         .trim(csv::Trim::All)
-        .from_reader(start.chain(source));
-    let mut records = reader.records();
-    let header = match records.next() {
-        Some(Ok(header)) => header,
-        Some(Err(error)) => return Err(unreadable(&error)),
-        None => return Err(("it is empty".into(), "its first line names the columns".into())),
-    };
-    let columns = columns(problem, &header)?;
+        .from_reader(PlainLines::new(start.chain(source)));
+    let mut record = csv::StringRecord::new();
+    match reader.read_record(&mut record) {
+        Ok(true) => {}
+        Ok(false) => return Err(("it is empty".into(), "its first line names the columns".into())),
+        Err(error) => return Err(unreadable(&error)),
+    }
+    let columns = columns(problem, &record)?;
     let mut rows = Rows::default();
-    for record in records {
-        let record = match record {
-            Ok(record) => record,
+    loop {
+        let read = reader.read_record(&mut record);
+        // Every line ends, so the reader stands at the beginning of the next; a cell may have lines of its own.
+        let inside: u64 = record.iter().map(|cell| cell.matches('\n').count() as u64).sum();
+        let line = (reader.position().line() - 1).saturating_sub(inside);
+        match read {
+            Ok(true) => {}
+            Ok(false) => break,
             Err(error) if error.is_io_error() => return Err(unreadable(&error)),
             Err(error) => {
-                let line = error.position().map_or(0, csv::Position::line);
                 rows.bad.push((line, error.to_string()));
                 continue;
             }
-        };
-        let line = record.position().map_or(0, csv::Position::line);
+        }
+        // Spreadsheets write their empty rows as commas.
+        if record.len() > 1 && record.iter().all(str::is_empty) {
+            continue;
+        }
         if record.len() != columns.len() {
             let text = format!("{} cells where the first line has {}", record.len(), columns.len());
             rows.bad.push((line, text));
@@ -96,6 +103,48 @@ pub fn read(problem: &Problem, source: impl Read, neutral: bool) -> Result<Rows,
         }
     }
     Ok(rows)
+}
+
+/// A text whose lines all end, by `\n` alone: some programs write `\r\n` or `\r`, and the reader of tables counts lines by `\n`.
+struct PlainLines<R> {
+    source: R,
+    after_return: bool,
+    ended: bool,
+}
+
+impl<R: Read> PlainLines<R> {
+    fn new(source: R) -> Self {
+        Self { source, after_return: false, ended: false }
+    }
+}
+
+impl<R: Read> Read for PlainLines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if buffer.is_empty() || self.ended {
+            return Ok(0);
+        }
+        loop {
+            let count = self.source.read(buffer)?;
+            if count == 0 {
+                self.ended = true;
+                buffer[0] = b'\n';
+                return Ok(1);
+            }
+            let mut kept = 0;
+            for at in 0..count {
+                let byte = buffer[at];
+                let is_second_half = byte == b'\n' && self.after_return;
+                self.after_return = byte == b'\r';
+                if !is_second_half {
+                    buffer[kept] = if byte == b'\r' { b'\n' } else { byte };
+                    kept += 1;
+                }
+            }
+            if kept > 0 {
+                return Ok(kept);
+            }
+        }
+    }
 }
 
 fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>, (String, String)> {
@@ -126,7 +175,7 @@ fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>,
                 Column::Skipped
             }
             None => {
-                unknown.push(format!("{name:?}"));
+                unknown.push(name);
                 Column::Skipped
             }
         };
@@ -134,12 +183,28 @@ fn columns(problem: &Problem, header: &csv::StringRecord) -> Result<Vec<Column>,
     }
     if !unknown.is_empty() {
         let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+        let meant: Vec<String> = unknown
+            .iter()
+            .filter_map(|name| Some(format!("{:?} for {name:?}", meant(name, &names)?)))
+            .collect();
+        let meant = match meant.is_empty() {
+            true => String::new(),
+            false => format!("did you mean {}? ", meant.join(", ")),
+        };
+        let unknown: Vec<String> = unknown.iter().map(|name| format!("{name:?}")).collect();
         return Err((
             format!("no node and no action is named {}", unknown.join(", ")),
-            format!("columns may be {}; put `#` in front of names of others", names.join(", ")),
+            format!("{meant}columns may be {}; put `#` in front of names of others", names.join(", ")),
         ));
     }
     Ok(columns)
+}
+
+/// The column that a head such as `Dose (mg)` was meant for.
+fn meant<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+    let bare = name.split(['(', '[']).next().unwrap_or(name).trim();
+    let same = |other: &&&str| other.eq_ignore_ascii_case(bare);
+    names.iter().find(same).copied().or_else(|| nearest(name, names.iter().copied()))
 }
 
 /// One row; none for a trial that is not complete.
@@ -180,6 +245,7 @@ fn row(
             }
             let hint = match cell.replace(',', ".").parse::<f64>() {
                 Ok(_) => "write a decimal point",
+                Err(_) if has_unit(cell) => "write the number alone, without its unit",
                 Err(_) => "leave the cell empty if it was not measured",
             };
             let told = |_| format!("{own} is {cell:?}, which is not a number; hint: {hint}");
@@ -212,6 +278,12 @@ fn row(
         }
     }
     Ok(Some(row))
+}
+
+/// Whether a cell is a number and then something else, as `5 mg`.
+fn has_unit(cell: &str) -> bool {
+    let number = cell.trim_end_matches(|sign: char| !sign.is_ascii_digit());
+    number.len() < cell.len() && number.parse::<f64>().is_ok()
 }
 
 fn name(problem: &Problem, column: Column) -> String {

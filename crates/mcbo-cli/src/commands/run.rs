@@ -319,7 +319,7 @@ fn summary(
 ) -> serde_json::Value {
     let problem = study.problem();
     let nodes = recommendation.map(|r| json::nodes(&r.network.summaries(problem)));
-    let mut summary = json!({
+    json!({
         "recommendation": recommendation.map(|r| json::recommendation(problem, r)),
         "best": json::best(problem, study.best_trial(), recommendation),
         "certificate": certificate.map(|certificate| json::certificate(problem, certificate)),
@@ -331,9 +331,6 @@ fn summary(
             Ok(End::Interrupted) => "interrupted",
             Ok(End::GaveUp(_)) | Err(_) => "failed",
         },
-    });
-    if problem.has_costs() {
-        summary["spent"] = study.spent().into();
-    }
-    summary
+        "spent": problem.has_costs().then(|| study.spent()),
+    })
 }

@@ -236,6 +236,10 @@ impl<'a> Report<'a> {
         } else {
             format!("Trial {number} gave {gave}.")
         };
+        // Less than a tenth of the bounds is no difference worth a word.
+        if of_best <= expected + 0.1 * (upper - lower).abs() {
+            return text;
+        }
         let keeping = recommendation.network.keeping(self.problem, &trial.suggestion.intervention);
         if let Some(broken) = keeping.iter().find(|keeping| !keeping.is_probable()) {
             text.push_str(&format!(
@@ -245,13 +249,10 @@ impl<'a> Report<'a> {
             ));
             return text;
         }
-        // Less than a tenth of the bounds is no difference worth a word.
-        if of_best > expected + 0.1 * (upper - lower).abs() {
-            text.push_str(&format!(
-                " That is better than what it expects of the recommendation: the model is not sure enough yet. Stay \
-                 with trial {number}, or go on for more rounds."
-            ));
-        }
+        text.push_str(&format!(
+            " That is better than what it expects of the recommendation: the model is not sure enough yet. Stay \
+             with trial {number}, or go on for more rounds."
+        ));
         text
     }
 
@@ -267,11 +268,8 @@ impl<'a> Report<'a> {
             [("node", Left), ("rows", Right), ("explained", Right), ("uncertainty", Right), ("noise", Right)];
         let mut table = Table::new(columns);
         for summary in &summaries {
-            // A context has no inputs that could explain anything, and of a few rows nothing can be said.
-            let explained = match (self.problem.input_dim(summary.node), summary.explained) {
-                (0, _) | (_, None) => "-".into(),
-                (_, Some(share)) => format!("{:.0} %", 100.0 * share),
-            };
+            let explained =
+                summary.explained.map_or_else(|| "-".into(), |share| format!("{:.0} %", 100.0 * share));
             table.row([
                 summary.name.clone(),
                 summary.rows.to_string(),

@@ -125,7 +125,10 @@ fn given_goes_in_and_comes_out() {
         ("dose=1", "\"dose\" is no context; hint: the contexts are quality"),
         ("quality", "\"quality\" is not NAME=VALUE"),
         ("quality=x", "\"x\" is not a number"),
-        ("quality=1,2", "quality has 2 values where the problem has 1"),
+        (
+            "quality=1,2",
+            "quality has 2 values where the problem has 1; hint: numbers have a decimal point, as in quality=1.2",
+        ),
     ] {
         let refused = ask(given).with_code(2);
         assert!(refused.stderr.replace("\nhint: ", "; hint: ").contains(message), "{}", refused.stderr);

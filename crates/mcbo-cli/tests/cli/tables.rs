@@ -53,6 +53,20 @@ fn tables_are_added_whole_or_not_at_all() {
         ("state,a,y\nfailed,0.5,1\n", "skipped 1 row of trials that are pending"),
         ("a,a\n", "both named \"a\""),
         ("a,wat\n1,2\n", "no node and no action is named \"wat\""),
+        (
+            "A ,y (kg),lef[0]\n1,2,3\n",
+            "did you mean \"a\" for \"A\", \"y\" for \"y (kg)\", \"leaf[0]\" for \"lef[0]\"?",
+        ),
+        (
+            "a,y\n0.5,5 kg\n",
+            "y is \"5 kg\", which is not a number\n  hint: write the number alone, without its unit",
+        ),
+        // Lines are those of an editor, however they end and whatever is empty between them.
+        ("a,y\r\n0.5,x\r\n", "t.csv:2: y is"),
+        ("a,y\n\n\n0.5,x", "t.csv:4: y is"),
+        ("a,y\r0.5,x\r", "t.csv:2: y is"),
+        ("a,y\r\n,\r\n\r\n0.5,\"x\r\ny\"\r\n", "t.csv:4: y is"),
+        ("a,y\n,\n", "no row to add"),
         ("a,y\n", "no row to add"),
     ] {
         std::fs::write(at.join("t.csv"), text).unwrap();

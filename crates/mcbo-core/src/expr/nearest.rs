@@ -1,7 +1,7 @@
 //! "Did you mean": the known name that looks most like an unknown one.
 
 /// The candidate with the fewest edits to `name`, if it is close enough to be what was meant.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A long name is not a slip of the pen, and comparing it would be slow.
     if name.len() > 64 {
         return None;

@@ -57,7 +57,7 @@ impl Network {
             let Some(model) = model else { continue };
             let Mechanism::Learned(groups) = &model.mechanism else { continue };
             for group in groups {
-                let explained = self.explained(node, model, group);
+                let explained = self.explained(node, model, group, problem.input_dim(node) > 0);
                 for (component, explained) in explained.into_iter().enumerate() {
                     let at = group.first + component;
                     let (named, output) = (model.sticks.is_some(), model.outputs[at]);
@@ -101,7 +101,10 @@ impl Network {
     }
 
     /// What every component of a group explains of trials it has not seen.
-    fn explained(&self, node: usize, model: &NodeModel, group: &Group) -> Vec<Option<f64>> {
+    fn explained(&self, node: usize, model: &NodeModel, group: &Group, has_inputs: bool) -> Vec<Option<f64>> {
+        if !has_inputs {
+            return vec![None; group.set.components()];
+        }
         let rows = group.set.members()[0].1.rows();
         let blocks: Vec<Vec<usize>> = self.blocks(node, group).into_values().collect();
         let mut foretold: Vec<Vec<(f64, f64)>> = vec![Vec::new(); group.set.components()];

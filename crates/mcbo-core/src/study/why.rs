@@ -13,13 +13,14 @@ pub struct Why {
     /// What it hoped for when it was proposed, if what is not known turns out well.
     pub hope: Option<f64>,
     /// The measured trial that is most like it, with how far apart they are: the largest difference of anything that can be
-    /// chosen, as a share of its range. `None` where nothing like it was measured: other nodes were set.
+    /// chosen, or that was known before, as a share of its range; another name is all of it. `None` where nothing like it was
+    /// measured: other nodes were set.
     pub nearest: Option<(usize, f64)>,
     /// The nodes it would teach most about: the share of each in what is not known of the reward there, the largest first.
     pub teaches: Vec<(usize, f64)>,
     /// The trial with the best measured reward, that reward, and what the model expects of doing it again.
     pub best: Option<(usize, f64, Option<f64>)>,
-    /// What is done otherwise than in that trial: the name, the value here and the value there, `None` where a node is not set.
+    /// What is done or known otherwise than in that trial: the name, the value here and the value there, `None` where a node is not set.
     pub differs: Vec<(String, Option<f64>, Option<f64>)>,
 }
 
@@ -49,8 +50,12 @@ impl Study {
         };
         let counts = |other: &&Trial| other.number != number && other.state == TrialState::Complete;
         let measured = self.trials.iter().filter(counts);
-        let distances = measured
-            .filter_map(|other| Some((other.number, distance(problem, doing, other.intervention())?)));
+        let contexts = self.known(trial);
+        let away = |other: &Trial| {
+            let known = contexts.iter().map(|context| context.away(other)).fold(0.0, f64::max);
+            Some(distance(problem, doing, other.intervention())?.max(known))
+        };
+        let distances = measured.filter_map(|other| Some((other.number, away(other)?)));
         let nearest = distances.reduce(|best, next| if next.1 < best.1 { next } else { best });
         let best = self.best_trial().filter(|(best, _)| best.number != number);
         Ok(Why {
@@ -61,8 +66,68 @@ impl Study {
             best: best.map(|(trial, reward)| {
                 (trial.number, reward, expected(trial.intervention()).map(|[mean, ..]| mean))
             }),
-            differs: best.map_or_else(Vec::new, |(best, _)| differences(problem, doing, best.intervention())),
+            differs: best.map_or_else(Vec::new, |(best, _)| {
+                let chosen = differences(problem, doing, best.intervention());
+                contexts.iter().filter_map(|context| context.difference(best)).chain(chosen).collect()
+            }),
         })
+    }
+
+    /// What was known of the contexts when a trial was asked for, number by number.
+    fn known(&self, trial: &Trial) -> Vec<KnownContext> {
+        let problem = &*self.problem;
+        let components = |(node, values): (usize, &[f64])| -> Vec<KnownContext> {
+            let declared = &problem.nodes()[node];
+            let component = |(component, slot): (usize, usize)| {
+                let seen = self.trials.iter().filter_map(|trial| trial.values.as_ref()?[slot]);
+                let seen = seen.chain([values[component]]);
+                let [low, high] = declared.range.unwrap_or_else(|| {
+                    seen.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
+                        [low.min(value), high.max(value)]
+                    })
+                });
+                // Names are no distance apart, only different.
+                let width = if declared.choices.is_empty() { high - low } else { f64::MIN_POSITIVE };
+                KnownContext {
+                    name: slot_name(problem, node, component),
+                    slot,
+                    value: values[component],
+                    width,
+                }
+            };
+            problem.slot(node).enumerate().map(component).collect()
+        };
+        trial.suggestion.given.iter().flat_map(components).collect()
+    }
+}
+
+/// A number that was known before deciding.
+struct KnownContext {
+    name: String,
+    slot: usize,
+    value: f64,
+    /// A difference that is all of its range.
+    width: f64,
+}
+
+impl KnownContext {
+    /// What it was in another trial, if that was written down.
+    fn there(&self, other: &Trial) -> Option<f64> {
+        *other.values.as_ref()?.get(self.slot)?
+    }
+
+    /// How far from it another trial was made, as a share of its range; as far as can be where that is not known.
+    fn away(&self, other: &Trial) -> f64 {
+        match self.there(other) {
+            Some(there) if there == self.value => 0.0,
+            Some(there) => ((there - self.value).abs() / self.width).min(1.0),
+            None => 1.0,
+        }
+    }
+
+    fn difference(&self, other: &Trial) -> Option<(String, Option<f64>, Option<f64>)> {
+        let there = self.there(other)?;
+        (there != self.value).then(|| (self.name.clone(), Some(self.value), Some(there)))
     }
 }
 
@@ -72,10 +137,16 @@ fn distance(problem: &Problem, one: &Intervention, other: &Intervention) -> Opti
         return None;
     }
     let actions = problem.actions().iter().zip(one.actions.iter().zip(&other.actions));
-    let actions = actions.map(|(action, (a, b))| (a - b).abs() / (action.range[1] - action.range[0]));
+    // Names are no distance apart, only different.
+    let apart = |named: bool, [low, high]: [f64; 2], a: f64, b: f64| match named {
+        true => f64::from(u8::from(a != b)),
+        false => (a - b).abs() / (high - low),
+    };
+    let actions = actions.map(|(action, (a, b))| apart(action.is_choice(), action.range, *a, *b));
     let targets = one.targets.iter().zip(&other.targets).flat_map(|((node, a), (_, b))| {
-        let ranges = problem.nodes()[*node].hard.iter().flatten();
-        ranges.zip(a.iter().zip(b)).map(|([low, high], (a, b))| (a - b).abs() / (high - low))
+        let node = &problem.nodes()[*node];
+        let ranges = node.hard.iter().flatten().zip(a.iter().zip(b));
+        ranges.map(move |(range, (a, b))| apart(!node.choices.is_empty(), *range, *a, *b))
     });
     Some(actions.chain(targets).fold(0.0, f64::max))
 }

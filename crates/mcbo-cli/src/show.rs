@@ -39,10 +39,8 @@ pub fn levers(out: &mut impl Write, levers: &[Lever], intervention: &Interventio
 /// # Errors
 /// If it cannot be written.
 pub fn given(out: &mut impl Write, problem: &Problem, given: &Given) -> io::Result<()> {
-    for (node, values) in given.iter() {
-        let node = &problem.nodes()[node];
-        let shown = describe::node_values(node, values);
-        writeln!(out, "  {}  {}", styled(DIM, "given"), format_args!("{} = {shown}", node.name))?;
+    for known in describe::given(problem, given) {
+        writeln!(out, "  {}  {known}", styled(DIM, "given"))?;
     }
     Ok(())
 }
@@ -63,13 +61,8 @@ pub fn limits(
     let mut table =
         Table::new([("limit", Align::Left), ("kept with", Align::Right), ("wanted", Align::Right)]);
     for keeping in limits {
-        let node = &problem.nodes()[keeping.node];
-        let level = node.limit.map_or_else(String::new, |limit| {
-            let level = describe::in_unit(plain(limit.level), node.unit.as_deref());
-            format!("{} {} {level}", node.name, limit.side.name())
-        });
-        let percent = |share: f64| format!("{} %", plain((1000.0 * share).round() / 10.0));
-        table.row([level, percent(keeping.probability), percent(keeping.wanted)]);
+        let [probability, wanted] = [keeping.probability, keeping.wanted].map(describe::percent);
+        table.row([describe::limited(problem, keeping.node), probability, wanted]);
     }
     table.write(out, width)?;
     writeln!(out)
@@ -166,14 +159,14 @@ pub fn certificate(
                     value for some of what may happen.";
         return paragraph(out, text, width);
     }
-    let value = |reward: f64| format.show(problem.sign() * reward);
+    let shown = |amount: f64| describe::of_reward(problem, format.show(amount));
+    let value = |reward: f64| shown(problem.sign() * reward);
     let (more, least) = match problem.direction() {
         Direction::Maximize => ("more", "least"),
         Direction::Minimize => ("less", "most"),
     };
     let (node, band) = (describe::reward_name(problem), plain(certificate.width));
-    let (upper, lower, gap) =
-        (value(certificate.upper), value(certificate.lower), format.show(certificate.gap()));
+    let (upper, lower, gap) = (value(certificate.upper), value(certificate.lower), shown(certificate.gap()));
     let breaking = match problem.has_limits() {
         true => {
             " Interventions that break a limit are counted too: what may be gained within the limits can only be less."

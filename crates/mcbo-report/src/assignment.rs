@@ -83,7 +83,7 @@ pub fn choice(name: &str, names: &[String], text: &str) -> Result<f64, BadInput>
         BadInput::new(
             format!("{name} is {text:?}, which is not one of its choices"),
             match mcbo_core::nearest(text, names.iter().map(String::as_str)) {
-                Some(meant) => format!("did you mean {meant:?}? They are {}", names.join(", ")),
+                Some(meant) => format!("they are {}; did you mean {meant:?}?", names.join(", ")),
                 None => format!("they are {}", names.join(", ")),
             },
         )

@@ -1,6 +1,8 @@
 //! Problems and interventions in words.
 
-use mcbo_core::{Direction, Grid, Intervention, Node, Noise, Problem, Trial, share_name, slot_name};
+use mcbo_core::{
+    Direction, Given, Grid, Intervention, Keeping, Node, Noise, Problem, Trial, share_name, slot_name,
+};
 
 use crate::number::{Format, plain, range};
 
@@ -74,6 +76,38 @@ pub fn limit(node: &mcbo_core::Node) -> Option<String> {
     let limit = node.limit?;
     let level = in_unit(plain(limit.level), node.unit.as_deref());
     Some(format!("{} {level} with a probability of {}", limit.side.name(), plain(limit.probability)))
+}
+
+/// A limit and what it bears: `acetate below 4 g/l`.
+pub fn limited(problem: &Problem, node: usize) -> String {
+    let node = &problem.nodes()[node];
+    let Some(limit) = node.limit else { return node.name.clone() };
+    let level = in_unit(plain(limit.level), node.unit.as_deref());
+    format!("{} {} {level}", node.name, limit.side.name())
+}
+
+/// A probability to a tenth of a percent: `97.3 %`.
+pub fn percent(share: f64) -> String {
+    format!("{} %", plain((1000.0 * share).round() / 10.0))
+}
+
+/// `acetate below 4 g/l is kept with a probability of 97.3 %; 95 % is wanted.`
+pub fn kept(problem: &Problem, keeping: &Keeping) -> String {
+    format!(
+        "{} is kept with a probability of {}; {} is wanted.",
+        limited(problem, keeping.node),
+        percent(keeping.probability),
+        percent(keeping.wanted)
+    )
+}
+
+/// What was known of contexts: `quality = 0.8`.
+pub fn given(problem: &Problem, given: &Given) -> Vec<String> {
+    let value = |(node, values): (usize, &[f64])| {
+        let node = &problem.nodes()[node];
+        format!("{} = {}", node.name, node_values(node, values))
+    };
+    given.iter().map(value).collect()
 }
 
 /// `3 + 0.2 per unit`.
@@ -220,14 +254,31 @@ pub fn node_values(node: &Node, values: &[f64]) -> String {
     in_unit(values.iter().map(shown).collect::<Vec<_>>().join(", "), node.unit.as_deref())
 }
 
-/// `do(statin)=0.500 dose1=12.50`: what is set or not neutral, and nothing else.
+/// What is set or not neutral, and every choice: one of its names is always taken.
+fn used<'a>(
+    levers: &'a [Lever],
+    intervention: &'a Intervention,
+) -> impl Iterator<Item = (&'a Lever, String)> {
+    levers.iter().filter_map(|lever| {
+        let counts = |value: &f64| !lever.names.is_empty() || Some(*value) != lever.neutral;
+        lever.value(intervention).filter(counts).map(|value| (lever, lever.show(value)))
+    })
+}
+
+/// `do(statin)=0.500 dose1=12.50`: what is set or not neutral and which names are chosen, as one types it.
 pub fn intervention(levers: &[Lever], intervention: &Intervention) -> String {
-    let used = |lever: &Lever| {
-        let value = lever.value(intervention).filter(|value| Some(*value) != lever.neutral)?;
-        Some(format!("{}={}", lever.label, lever.show(value)))
-    };
-    let used: Vec<String> = levers.iter().filter_map(used).collect();
+    let used: Vec<String> =
+        used(levers, intervention).map(|(lever, value)| format!("{}={value}", lever.label)).collect();
     if used.is_empty() { "nothing, only measure".into() } else { used.join(" ") }
+}
+
+/// `do(statin) = 0.500 mg, dose1 = 12.50 ml`: the same to be read, with units.
+pub fn doing(levers: &[Lever], intervention: &Intervention) -> String {
+    let one = |(lever, value): (&Lever, String)| {
+        format!("{} = {}", lever.label, in_unit(value, lever.unit.as_deref()))
+    };
+    let used: Vec<String> = used(levers, intervention).map(one).collect();
+    if used.is_empty() { "nothing, only measure".into() } else { used.join(", ") }
 }
 
 /// `trial 3`, `trials 3 and 5`, `trials 3, 4 and 5`.

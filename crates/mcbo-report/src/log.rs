@@ -36,7 +36,12 @@ pub fn sentence(problem: &Problem, what: &Deed) -> String {
         }
         Deed::ProblemChanged => "changed the problem".into(),
         Deed::Asked { trial, strategy, doing: row } => {
-            format!("asked for trial {trial}, by {strategy}: {}", doing(problem, row))
+            let known = row.values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
+            let given = match row.values.is_empty() {
+                true => String::new(),
+                false => format!(" given {}", named(problem, known)),
+            };
+            format!("asked for trial {trial}{given}, by {strategy}: {}", doing(problem, row))
         }
         Deed::Retried { trial } => format!("took up trial {trial}"),
         Deed::Kept { trial } => format!("is still at trial {trial}"),
@@ -117,6 +122,11 @@ pub fn object(problem: &Problem, happening: &Happening) -> Value {
     };
     if let Value::Object(more) = more {
         object.extend(more);
+    }
+    if let Deed::Asked { doing, .. } = &happening.what
+        && !doing.values.is_empty()
+    {
+        object.insert("given".into(), doing.values.iter().map(value).collect::<Map<_, _>>().into());
     }
     object.into()
 }

@@ -81,6 +81,18 @@ export function leverValue(lever, doing) {
 
 export const shown = (value) => (typeof value === "number" ? number(value) : value === null || value === undefined ? "" : String(value));
 
+/** How probable it is that each limit is kept. */
+export function limitsOf(of, problem) {
+  return Object.entries(of.limits ?? {}).map(([name, kept]) => {
+    const { limit, unit } = problem.nodes.find((node) => node.name === name) ?? {};
+    const side = limit?.below !== undefined ? "below" : "above";
+    const level = limit ? ` ${side}\u00a0${number(limit[side])}${unit ? `\u00a0${unit}` : ""}` : "";
+    return el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `${name}${level} is kept with a probability of ${share(kept.probability)}; ${share(kept.wanted)} is wanted.`);
+  });
+}
+
+const share = (probability) => `${number(100 * probability, 3)}\u00a0%`;
+
 let serial = 0;
 /** A labelled field for a number, or one of several names; with `blank` none of them may be meant. */
 export function field(name, { unit, value = "", placeholder, choices, blank, hint } = {}) {

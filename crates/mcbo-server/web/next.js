@@ -1,6 +1,6 @@
 // What to do now: experiments under way, the next one, what to settle for, the graph, the history.
 import { Failure, api, byId, el, failed, figure, fill, glued, number, picture, toast, waiting, when } from "./common.js";
-import { component, field, inPage, leverValue, levers, shown, slots, withUnit } from "./forms.js";
+import { component, field, inPage, leverValue, levers, limitsOf, shown, slots, withUnit } from "./forms.js";
 import * as graph from "./graph.js";
 
 let study, refresh, cards, asking, settle, known, history, partial;
@@ -210,6 +210,7 @@ function trialCard(trial) {
     el("h3", { tabindex: "-1" }, `Trial ${trial.trial}`, el("small", { class: "soft" }, " asked ", when(trial.asked), trial.worker ? ` by ${trial.worker}` : "")),
     doing(trial),
     trial.cost !== undefined ? el("p", { class: "soft" }, `Cost: ${number(trial.cost)}`) : null,
+    limitsOf(trial, study.problem),
     trial.given && Object.keys(trial.given).length ? el("p", { class: "soft" }, `Given: ${Object.entries(trial.given).map(([name, value]) => `${name} = ${shown(value)}${unitOf(name)}`).join(", ")}`) : null,
     el("p", { class: "why" }, trial.reason),
     study.status.rows > 0 && study.status.quick ? el("div", {}, more, why) : null,
@@ -289,13 +290,12 @@ async function showSettle() {
     const best = await api(`${study.path}/best?${query}`);
     if (mine !== study.event) return;
     const { recommendation, words, suspicions } = best;
-    const limits = Object.entries(recommendation.limits ?? {});
     // What does not fit may be said by both.
     const odd = suspicions.map((one) => here(one.message));
     const warnings = words.warnings.map(here).filter((text) => !odd.includes(text));
     fill(settle, doing(recommendation),
       words.expected ? el("p", {}, glued(words.expected)) : null,
-      limits.map(([name, kept]) => el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `The limit on ${name} is kept with a probability of ${number(kept.probability, 3)}; wanted is ${number(kept.wanted, 3)}.`)),
+      limitsOf(recommendation, study.problem),
       words.best ? el("p", {}, words.best) : null,
       el("p", { class: "verdict" }, words.verdict),
       warnings.map((text) => el("p", { class: "note" }, text)),

@@ -1,6 +1,6 @@
 // What if: everything that can be chosen on sliders; what to expect follows while they move.
 import { api, beside, el, failed, figure, fill, number, picture, toast, waiting } from "./common.js";
-import { component, inPage, levers, leverValue, shown, slots, withUnit } from "./forms.js";
+import { component, inPage, levers, leverValue, limitsOf, shown, slots, withUnit } from "./forms.js";
 
 let study, refresh, controls, results, drawing, place, graphSvg, ranges, levels;
 
@@ -161,7 +161,7 @@ function show(answer) {
       const expected = answer.predicted[node.name] && component(answer.predicted[node.name], at);
       return expected ? row(slot, node, expected, node.name === goal) : null;
     })),
-    Object.entries(answer.limits ?? {}).map(([name, kept]) => el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `The limit on ${name} is kept with a probability of ${number(kept.probability, 3)}; wanted is ${number(kept.wanted, 3)}.`)),
+    limitsOf(answer, study.problem),
     answer.cost !== undefined ? el("p", { class: "soft" }, `It costs ${number(answer.cost)}.`) : null,
     el("p", { class: "soft" }, "Strong: where the average lies with a probability of 90 %. Faint: where a single outcome lies."),
     answer.warnings.map((text) => el("p", { class: "note" }, inPage(text, study.problem))));

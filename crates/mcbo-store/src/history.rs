@@ -45,7 +45,7 @@ pub enum Deed {
         trial: usize,
         /// Who proposed it.
         strategy: String,
-        /// What is to be done; no values.
+        /// What is to be done, and as values what was known of contexts.
         doing: Row,
     },
     /// A trial under way was handed out once more.
@@ -147,7 +147,11 @@ impl Teller {
                 let suggestion = event.proposal.suggestion;
                 mcbo_core::check_done(problem, &suggestion.intervention)
                     .map_err(|error| error.to_string())?;
-                let doing = Row::of_intervention(problem, &suggestion.intervention);
+                let mut doing = Row::of_intervention(problem, &suggestion.intervention);
+                let known = |(node, values): (usize, &[f64])| {
+                    problem.nodes().get(node).map(|node| (node.name.clone(), values.to_vec()))
+                };
+                doing.values = suggestion.given.iter().filter_map(known).collect();
                 let asked = Deed::Asked { trial: event.trial, strategy: suggestion.strategy, doing };
                 self.workers.insert(event.trial, event.worker.clone());
                 (Some(event.worker), asked)

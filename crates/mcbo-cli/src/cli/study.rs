@@ -233,6 +233,23 @@ pub struct Correct {
     pub storage: Storage,
 }
 
+/// The file with past data. With `--csv`; what stands behind the study's name can be nothing else.
+#[derive(Debug, Args)]
+pub struct CsvFile {
+    /// CSV file; `-` is standard input
+    #[arg(long, value_name = "FILE", required_unless_present = "file")]
+    csv: Option<String>,
+    #[arg(value_name = "FILE", conflicts_with = "csv", hide = true)]
+    file: Option<String>,
+}
+
+impl CsvFile {
+    /// Its path.
+    pub fn path(&self) -> &str {
+        self.csv.as_ref().or(self.file.as_ref()).map_or("-", String::as_str)
+    }
+}
+
 /// `mcbo add`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -246,9 +263,8 @@ are skipped. If a row is bad, every bad row is shown and none of the file is tak
 pub struct Add {
     /// The study
     pub study: String,
-    /// CSV file; `-` is standard input
-    #[arg(long, value_name = "FILE")]
-    pub csv: String,
+    #[command(flatten)]
+    pub csv: CsvFile,
     /// Take the good rows and leave out the bad ones
     #[arg(long)]
     pub skip_bad: bool,

@@ -13,7 +13,8 @@ use crate::{describe, problem, store};
 
 /// Takes the rows of a file: all, or none unless told otherwise.
 pub fn run(arguments: &Add) -> Result<ExitCode> {
-    let (file, source) = (&arguments.csv, problem::source(&arguments.csv)?);
+    let file = arguments.csv.path();
+    let source = problem::source(file)?;
     let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     let problem = study.problem()?;
     let Rows { table: mut good, mut lines, mut bad, skipped } =

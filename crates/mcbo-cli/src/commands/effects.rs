@@ -82,12 +82,18 @@ fn write(
             writeln!(out, "and {} more with less effect; --json has them", effects.arrows.len() - SHOWN)?;
         }
     }
+    let beyond = match (problem.has_limits(), problem.requirements().is_empty()) {
+        (false, true) => "",
+        (true, true) => " What keeps the limits is not looked at.",
+        (false, false) => " What keeps the requirements is not looked at.",
+        (true, false) => " What keeps the limits and the requirements is not looked at.",
+    };
     paragraph(
         out,
         &format!(
             "effect: how far the expected {reward} goes up and down when an action goes through its range, or a parent through what \
              was seen of it with this arrow alone passing it on; all else as recommended. The bounds hold it with a \
-             probability of 90 %."
+             probability of 90 %.{beyond}"
         ),
         width,
     )?;

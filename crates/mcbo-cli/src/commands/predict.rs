@@ -62,7 +62,12 @@ fn write(
     let absent: Vec<&str> = absent.collect();
     if !absent.is_empty() {
         let reward = describe::reward_name(problem);
-        let text = format!("Not learned, since {reward} does not depend on it: {}.", absent.join(", "));
+        let depends = if problem.has_limits() {
+            format!("neither {reward} nor a limit depends")
+        } else {
+            format!("{reward} does not depend")
+        };
+        let text = format!("Not learned, since {depends} on it: {}.", absent.join(", "));
         paragraph(out, &text, width)?;
     }
     Ok(())

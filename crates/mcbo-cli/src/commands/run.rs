@@ -319,7 +319,7 @@ fn summary(
 ) -> serde_json::Value {
     let problem = study.problem();
     let nodes = recommendation.map(|r| json::nodes(&r.network.summaries(problem)));
-    json!({
+    let mut summary = json!({
         "recommendation": recommendation.map(|r| json::recommendation(problem, r)),
         "best": json::best(problem, study.best_trial(), recommendation),
         "certificate": certificate.map(|certificate| json::certificate(problem, certificate)),
@@ -331,6 +331,9 @@ fn summary(
             Ok(End::Interrupted) => "interrupted",
             Ok(End::GaveUp(_)) | Err(_) => "failed",
         },
-        "spent": problem.has_costs().then(|| study.spent()),
-    })
+    });
+    if problem.has_costs() {
+        summary["spent"] = study.spent().into();
+    }
+    summary
 }

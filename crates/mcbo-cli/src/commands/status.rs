@@ -82,7 +82,8 @@ fn write(view: &View<'_>, out: &mut impl Write, width: usize) -> io::Result<()> 
     }
     let format = Format::of_values(study.data().rewards(problem).map(|(_, reward)| reward));
     let (node, levers) = (describe::reward_name(problem), describe::levers(problem));
-    let value = |reward: f64| format.show(problem.sign() * reward);
+    let shown = |amount: f64| describe::of_reward(problem, format.show(amount));
+    let value = |reward: f64| shown(problem.sign() * reward);
     if let Some((trial, reward)) = study.best_trial() {
         let did = describe::intervention(&levers, trial.intervention());
         label(out, "best measured", &format!("{node} = {} in trial {}: {did}", value(reward), trial.number))?;
@@ -94,11 +95,18 @@ fn write(view: &View<'_>, out: &mut impl Write, width: usize) -> io::Result<()> 
             let expects = expected.map_or_else(String::new, |[mean, ..]| format!("{node} = {}", value(mean)));
             label(out, "recommended", &format!("{expects} expected: {did}"))?;
             if let Some(expected) = expected {
-                let [low, high] = describe::ends(problem, expected).map(|end| format.show(end));
+                let [low, high] = describe::ends(problem, expected);
+                let (low, high) = (format.show(low), shown(high));
                 label(out, "its bounds", &format!("{low} to {high} (90 %, of the expected value)"))?;
             }
+            for keeping in &recommendation.limits {
+                label(out, "its limit", &describe::kept(problem, keeping))?;
+            }
+            if problem.has_costs() {
+                label(out, "its cost", &plain(problem.cost(&recommendation.intervention)))?;
+            }
             let gap = match certificate.gap() {
-                gap if gap.is_finite() => format!("at most {}", format.show(gap)),
+                gap if gap.is_finite() => format!("at most {}", shown(gap)),
                 _ => "nobody knows".into(),
             };
             label(out, "left to gain", &format!("{gap}; `mcbo best` says when that holds"))?;

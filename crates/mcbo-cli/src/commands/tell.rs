@@ -61,7 +61,8 @@ fn said(study: &mut StoredStudy, number: usize, console: &Console) -> Result<()>
     match json::reward(problem, &trial.trial) {
         Some(reward) => {
             let node = describe::reward_name(problem);
-            text.push_str(&format!(": {node} = {}", plain(problem.sign() * reward)));
+            let value = describe::of_reward(problem, plain(problem.sign() * reward));
+            text.push_str(&format!(": {node} = {value}"));
             if state.best_trial().is_some_and(|(best, _)| best.number == number) {
                 text.push_str(", the best so far");
             }

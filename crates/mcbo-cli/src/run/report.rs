@@ -82,6 +82,11 @@ impl<'a> Report<'a> {
         self.format.show(self.problem.sign() * reward)
     }
 
+    /// The same in a sentence, with its unit.
+    fn in_words(&self, reward: f64) -> String {
+        describe::of_reward(self.problem, self.node_value(reward))
+    }
+
     fn expected(&self, recommendation: &Recommendation, intervention: &Intervention) -> Option<[f64; 3]> {
         expected_reward(self.problem, &recommendation.expects(self.problem, intervention))
     }
@@ -173,8 +178,9 @@ impl<'a> Report<'a> {
         let Some(expected) = self.expected(recommendation, &recommendation.intervention) else {
             return Ok(());
         };
+        let reward = describe::measured(self.problem, self.problem.reward(), 0);
         let mut table = Table::new([
-            (describe::reward_name(self.problem), Align::Left),
+            (reward.as_str(), Align::Left),
             ("measured", Align::Right),
             ("expected", Align::Right),
             (show::BOUNDS, Align::Left),
@@ -201,7 +207,7 @@ impl<'a> Report<'a> {
     }
 
     fn about_recommendation(&self, expected: f64) -> String {
-        let (node, value) = (describe::reward_name(self.problem), self.node_value(expected));
+        let (node, value) = (describe::reward_name(self.problem), self.in_words(expected));
         if describe::is_noisy(self.problem) {
             format!(
                 "The recommended intervention should give {node} = {value} on average. That average lies within its \
@@ -215,6 +221,18 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// What a trial found of the contexts: ` with quality = 0.95`.
+    fn circumstances(&self, trial: &Trial) -> String {
+        let Some(values) = &trial.values else { return String::new() };
+        let found = |node: usize| {
+            let values: Option<Vec<f64>> = values[self.problem.slot(node)].iter().copied().collect();
+            let node = &self.problem.nodes()[node];
+            values.map(|values| format!("{} = {}", node.name, describe::node_values(node, &values)))
+        };
+        let found: Vec<String> = self.problem.contexts().filter_map(found).collect();
+        if found.is_empty() { String::new() } else { format!(" with {}", found.join(", ")) }
+    }
+
     /// How the best trial compares: its measured reward, what is expected of it, and what of the recommendation.
     fn about_best(
         &self,
@@ -224,17 +242,19 @@ impl<'a> Report<'a> {
         recommendation: &Recommendation,
         [expected, lower, upper]: [f64; 3],
     ) -> String {
-        let (number, gave, mean) = (trial.number, self.node_value(reward), self.node_value(of_best));
+        let (number, gave, mean) = (trial.number, self.in_words(reward), self.in_words(of_best));
+        let there = self.circumstances(trial);
         let did = |intervention| describe::intervention(&self.levers, intervention);
         if did(trial.intervention()) == did(&recommendation.intervention) {
-            return format!("Trial {number} did just that and gave {gave}.");
+            return format!("Trial {number} did just that and gave {gave}{there}.");
         }
+        let here = if recommendation.given.is_empty() { "" } else { " with what is given" };
         let mut text = if describe::is_noisy(self.problem) {
             format!(
-                "Trial {number} gave {gave}, once and with its noise; on average the model expects {mean} of it."
+                "Trial {number} gave {gave}{there}, once and with its noise; on average the model expects {mean} of it{here}."
             )
         } else {
-            format!("Trial {number} gave {gave}.")
+            format!("Trial {number} gave {gave}{there}.")
         };
         // Less than a tenth of the bounds is no difference worth a word.
         if of_best <= expected + 0.1 * (upper - lower).abs() {

@@ -112,7 +112,7 @@ fn given_goes_in_and_comes_out() {
     };
     assert!(moved("0.8") > moved("0.1"));
     let page = mcbo_in(at, &["report", "mill", "--out", "-", "--given", "quality=0.8"]).with_code(0).stdout;
-    assert!(page.contains("known before deciding: quality = 0.8"), "{page}");
+    assert!(page.contains("Known before deciding: quality = 0.8"), "{page}");
     let status = mcbo_in(at, &["status", "mill", "--json"]).with_code(0).json().remove(0);
     assert!(status["spent"].as_f64().unwrap() > 0.0);
     let export = mcbo_in(at, &["export", "mill"]).with_code(0);
@@ -177,4 +177,63 @@ fn rows_outside_the_range_are_added_with_a_warning() {
     mcbo_in(at, &["update", "mill", "--problem", "narrow.toml"]).with_code(0);
     let asked = mcbo_in(at, &["ask", "mill", "--given", "quality=0.5", "--json"]).with_code(0).json();
     assert!(asked[0]["intervention"]["actions"]["dose"].as_f64().unwrap() <= 0.3);
+}
+
+#[test]
+fn every_view_has_contexts_limits_costs_and_units() {
+    let problem =
+        PROBLEM.replace("[actions.dose]", "[actions.mill]\nchoices = [\"old\", \"new\"]\n[actions.dose]");
+    let problem = problem.replace("[nodes.y]", "[nodes.y]\nunit = \"kg\"").replace(
+        "parents = [\"quality\"]\nactions = [\"dose\"]",
+        "parents = [\"quality\"]\nactions = [\"dose\", \"mill\"]",
+    );
+    let directory = with_file("p.toml", &problem);
+    let at = directory.path();
+    std::fs::write(
+        at.join("past.csv"),
+        "dose,mill,quality,dust,y\n0.2,old,0.5,0.21,0.3\n0.7,old,0.9,0.72,1.3\n0.4,old,0.1,0.38,0.45\n0.5,old,0.3,0.5,0.66\n",
+    )
+    .expect("a file");
+    mcbo_in(at, &["new", "mill", "p.toml", "--initial", "3"]).with_code(0);
+    // As `new` takes the problem, `add` takes the data.
+    mcbo_in(at, &["add", "mill", "past.csv"]).with_code(0);
+    mcbo_in(at, &["ask", "mill", "--given", "quality=0.8"]).with_code(0);
+    let log = mcbo_in(at, &["log", "mill"]).with_code(0).stdout;
+    assert!(log.contains("asked for trial 5 given quality=0.8, by"), "{log}");
+    let events = mcbo_in(at, &["log", "mill", "--json"]).with_code(0).json();
+    assert_eq!(events.last().expect("an event")["given"]["quality"], 0.8);
+    assert!(events[0].get("given").is_none());
+
+    let status = mcbo_in(at, &["status", "mill"]).with_code(0).stdout;
+    for text in [
+        "its limit     dust below 0.6 mg is kept with a probability of",
+        "90 % is wanted",
+        "its cost",
+        " kg in trial",
+    ] {
+        assert!(status.contains(text), "{text}: {status}");
+    }
+    // A choice is always one of its names, also where that is the neutral one.
+    assert!(status.contains("mill=old") || status.contains("mill=new"), "{status}");
+    let best = mcbo_in(at, &["best", "mill", "--given", "quality=0.2"]).with_code(0).stdout;
+    let flat = best.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in ["y (kg)", " kg on average", " with quality = ", " with what is given."] {
+        assert!(flat.contains(text), "{text}: {best}");
+    }
+    mcbo_in(at, &["report", "mill", "--out", "page.html"]).with_code(0);
+    let page = std::fs::read_to_string(at.join("page.html")).expect("a page");
+    let settle = page.find("id=\"settle\"").expect("a section");
+    let (next, settle) = page.split_at(settle);
+    for part in [next, &settle[..settle.find("id=\"matters\"").expect("a section")]] {
+        for text in
+            ["dust below 0.6 mg is kept with a probability of ", "It costs ", "mill = ", ", dose = ", " g<"]
+        {
+            assert!(part.contains(text), "{text}: {part}");
+        }
+    }
+    assert!(next.contains("Known before deciding: quality = 0.8."), "{next}");
+    assert!(page.contains("<th>dose (g)") && page.contains("<th>y (kg)"), "{page}");
+    assert!(page.contains("limit: below 0.6 mg") && !page.contains("no path to the reward"), "{page}");
+    let effects = mcbo_in(at, &["effects", "mill"]).with_code(0).stdout;
+    assert!(effects.contains("the limits is not looked at"), "{effects}");
 }

@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Action,
     Node,
     Reward,
-    /// A node without a path to the reward.
+    /// A node without a path to the reward or to a limit.
     Aside,
     /// Several nodes and actions that are not shown.
     Group,
@@ -69,7 +69,7 @@ pub(super) fn tells_rows(problem: &Problem) -> bool {
 /// The boxes of all nodes, then of all actions.
 pub(super) fn all(problem: &Problem, network: Option<&Network>) -> Vec<NodeBox> {
     let summaries = network.map(|network| network.summaries(problem));
-    let relevant = problem.graph().ancestors(problem.reward());
+    let relevant = problem.matters(&[]);
     let few = tells_rows(problem);
     let node = |(place, declared): (usize, &Node)| {
         let own =
@@ -111,6 +111,10 @@ fn labels(problem: &Problem, place: usize, kind: Kind) -> Vec<String> {
         (Kind::Reward, Direction::Minimize) => labels.push("reward, to be small".into()),
         (Kind::Aside, _) => labels.push("no path to the reward".into()),
         _ => {}
+    }
+    if let Some(limit) = node.limit {
+        let unit = node.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
+        labels.push(format!("limit: {} {}{unit}", limit.side.name(), short(limit.level)));
     }
     if node.formula.is_some() {
         labels.push("known formula".into());

@@ -124,7 +124,14 @@ fn panels(
                 (column == 0).then(|| if named { share_name } else { measured }(problem, node, component)),
             );
             canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
-            draw_bands(&mut canvas, &axes, &curves[input][component], noise(component), kind);
+            // Between names there is nothing.
+            let pieces: Vec<&[[f64; 3]]> = match slices.names[input].is_empty() {
+                true => vec![&curves[input][component]],
+                false => curves[input][component].chunk_by(|a, b| a[0].round() == b[0].round()).collect(),
+            };
+            for piece in &pieces {
+                draw_bands(&mut canvas, &axes, piece, noise(component), (kind, named));
+            }
             if let Some(limit) = limit {
                 canvas.open_style(&LIMIT);
                 let [low, high] = axes.x;
@@ -133,8 +140,10 @@ fn panels(
             }
             draw_rows(&mut canvas, &axes, &slices, component, input);
             canvas.open_style(&MODEL);
-            let mean = curves[input][component].iter().map(|&[x, mean, _]| axes.at(x, mean));
-            canvas.curve(&mean.collect::<Vec<_>>(), &MODEL);
+            for piece in &pieces {
+                let mean = piece.iter().map(|&[x, mean, _]| axes.at(x, mean));
+                canvas.curve(&mean.collect::<Vec<_>>(), &MODEL);
+            }
             canvas.close_group();
             if about.is_some() {
                 let x = axes.across(slices.held[input]);
@@ -205,12 +214,22 @@ fn range<'a>(rows: &slice::Rows, curves: impl Iterator<Item = &'a [[f64; 3]]>, n
     span(values().chain(near), 0.05)
 }
 
-fn draw_bands(canvas: &mut Canvas, axes: &Axes, curve: &[[f64; 3]], noise: f64, kind: MechanismKind) {
+fn draw_bands(
+    canvas: &mut Canvas,
+    axes: &Axes,
+    curve: &[[f64; 3]],
+    noise: f64,
+    (kind, named): (MechanismKind, bool),
+) {
     if kind != MechanismKind::Learned {
         return;
     }
     let edge = |shift: &dyn Fn(f64) -> f64| {
-        let at = |&[x, mean, deviation]: &[f64; 3]| axes.at(x, mean + shift(deviation));
+        let at = |&[x, mean, deviation]: &[f64; 3]| {
+            let end = mean + shift(deviation);
+            // No probability is beyond these.
+            axes.at(x, if named { end.clamp(0.0, 1.0) } else { end })
+        };
         curve.iter().map(at).collect::<Vec<[f64; 2]>>()
     };
     let wide = |deviation: f64| 2.0 * deviation.hypot(noise);

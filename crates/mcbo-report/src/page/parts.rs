@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use mcbo_core::{Direction, Effect, Given, Network, Problem, Study, TrialState};
+use mcbo_core::{Direction, Effect, Given, Intervention, Keeping, Network, Problem, Study, TrialState};
 use mcbo_plot::Picture;
 
 use super::{Modelled, Subject, escape};
@@ -75,7 +75,8 @@ pub fn head(subject: &Subject<'_>) -> String {
 /// Experiments under way with their reasons, or how to get one.
 pub fn next(subject: &Subject<'_>) -> String {
     let (study, name) = (subject.study, describe::argument(subject.name));
-    let levers = describe::levers(study.problem());
+    let problem = study.problem();
+    let levers = describe::levers(problem);
     let under_way: Vec<_> =
         subject.trials.iter().filter(|trial| trial.trial.state == TrialState::Pending).collect();
     if under_way.is_empty() {
@@ -86,10 +87,15 @@ pub fn next(subject: &Subject<'_>) -> String {
     }
     let mut out = String::new();
     for trial in under_way.iter().take(8) {
-        let did = describe::intervention(&levers, trial.trial.intervention());
+        let did = describe::doing(&levers, trial.trial.intervention());
         let _ =
             writeln!(out, "<div class=\"card\"><p><b>Trial {}</b>: {}</p>", trial.trial.number, escape(&did));
-        let reason = why::reason(study, &trial.trial.suggestion);
+        let suggestion = &trial.trial.suggestion;
+        if let Some(known) = known_before(problem, &suggestion.given) {
+            out.push_str(&paragraph(&known));
+        }
+        out.push_str(&limits_and_cost(problem, &suggestion.limits, trial.trial.intervention()));
+        let reason = why::reason(study, suggestion);
         out.push_str(&paragraph(&reason));
         if let Some(model) = subject.model
             && let Ok(found) = study.why(&model.recommendation.network, trial.trial.number)
@@ -127,7 +133,7 @@ fn best_measured(subject: &Subject<'_>) -> Option<String> {
     let problem = subject.study.problem();
     let (format, _) = rewards(subject);
     let (trial, reward) = subject.study.best_trial()?;
-    let did = describe::intervention(&describe::levers(problem), trial.intervention());
+    let did = describe::doing(&describe::levers(problem), trial.intervention());
     let value = describe::of_reward(problem, format.show(problem.sign() * reward));
     let node = describe::reward_name(problem);
     Some(format!("Best measured so far: {node} = {value} in trial {}, with {did}.", trial.number))
@@ -174,7 +180,7 @@ pub fn advice(subject: &Subject<'_>, model: &Modelled) -> Settle {
         )
     };
     Settle {
-        doing: describe::intervention(&describe::levers(problem), &recommendation.intervention),
+        doing: describe::doing(&describe::levers(problem), &recommendation.intervention),
         expected,
         best: best_measured(subject),
         verdict,
@@ -189,12 +195,21 @@ pub fn hinted(text: &str) -> String {
 
 /// What is known of contexts, in a sentence.
 fn known_before(problem: &Problem, given: &Given) -> Option<String> {
-    let value = |(node, values): (usize, &[f64])| {
-        let node = &problem.nodes()[node];
-        format!("{} = {}", node.name, describe::node_values(node, values))
-    };
-    let values: Vec<String> = given.iter().map(value).collect();
-    (!values.is_empty()).then(|| format!("Where this is known before deciding: {}.", values.join(", ")))
+    let values = describe::given(problem, given);
+    (!values.is_empty()).then(|| format!("Known before deciding: {}.", values.join(", ")))
+}
+
+/// How probable it is that each limit is kept, and what it costs.
+fn limits_and_cost(problem: &Problem, limits: &[Keeping], intervention: &Intervention) -> String {
+    let mut out = String::new();
+    for keeping in limits {
+        let class = if keeping.is_probable() { "soft" } else { "note" };
+        let _ = writeln!(out, "<p class=\"{class}\">{}</p>", escape(&describe::kept(problem, keeping)));
+    }
+    if problem.has_costs() {
+        let _ = writeln!(out, "<p class=\"soft\">It costs {}.</p>", plain(problem.cost(intervention)));
+    }
+    out
 }
 
 /// The recommendation, and in plain words whether to go on.
@@ -212,8 +227,13 @@ pub fn recommendation(subject: &Subject<'_>) -> String {
     };
     let Settle { doing, expected, best, verdict, warnings } = advice(subject, model);
     let mut out = format!("<p class=\"lead\">Recommended: <b>{}</b></p>\n", escape(&doing));
-    let given = known_before(subject.study.problem(), &model.recommendation.given);
-    for text in given.iter().chain(&expected).chain(&best).chain([&verdict]) {
+    let (problem, recommendation) = (subject.study.problem(), &model.recommendation);
+    let given = known_before(problem, &recommendation.given);
+    for text in given.iter().chain(&expected) {
+        out.push_str(&paragraph(text));
+    }
+    out.push_str(&limits_and_cost(problem, &recommendation.limits, &recommendation.intervention));
+    for text in best.iter().chain([&verdict]) {
         out.push_str(&paragraph(text));
     }
     if let Some(share) = &model.share {
@@ -399,10 +419,12 @@ pub fn all(subject: &Subject<'_>) -> String {
     let study = subject.study;
     let problem = study.problem();
     let levers = describe::levers(problem);
-    let names: Vec<(usize, usize, String)> = (0..problem.nodes().len())
-        .flat_map(|node| (0..problem.nodes()[node].dim).map(move |component| (node, component)))
-        .map(|(node, component)| (node, component, mcbo_core::slot_name(problem, node, component)))
-        .collect();
+    let slots = (0..problem.nodes().len())
+        .flat_map(|node| (0..problem.nodes()[node].dim).map(move |component| (node, component)));
+    let nodes = slots.map(|(node, component)| {
+        let name = mcbo_core::slot_name(problem, node, component);
+        describe::with_unit(&name, problem.nodes()[node].unit.as_deref())
+    });
     let format_of = |slot: usize| {
         Format::of_values(study.data().observations().iter().filter_map(move |row| row.values[slot]))
     };
@@ -417,9 +439,8 @@ pub fn all(subject: &Subject<'_>) -> String {
         "<details{open}><summary>{}</summary><div class=\"scroll\"><table class=\"all\"><thead><tr><th>trial<th>state<th>by",
         describe::count(subject.trials.len(), "trial")
     );
-    levers.iter().map(|lever| &lever.label).chain(names.iter().map(|(.., name)| name)).for_each(|name| {
-        let _ = write!(out, "<th>{}", escape(name));
-    });
+    let labels = levers.iter().map(|lever| describe::with_unit(&lever.label, lever.unit.as_deref()));
+    labels.chain(nodes).for_each(|name| _ = write!(out, "<th>{}", escape(&name)));
     out.push_str("<th></thead><tbody>\n");
     let columns = 4 + levers.len() + formats.len();
     let left_out = subject.trials.len().saturating_sub(CELLS / columns);

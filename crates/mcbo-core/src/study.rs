@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::data::{Data, DataError, Observation, check_intervention, check_size, values_by_name};
 use crate::strategy::{
-    Context, Mcbo, Memory, Proposal, Strategy, SuggestError, Suggestion, design_point, not_given,
+    Context, Mcbo, Memory, Proposal, Strategy, SuggestError, Suggestion, about_contexts, design_point,
 };
 use crate::{Fixed, Given, Intervention, Problem};
 
@@ -268,7 +268,7 @@ impl Study {
         let mut wrong = None;
         let mut take = |mut proposal: Option<Proposal>| {
             if let Some(found) = &mut proposal {
-                found.suggestion.warnings.extend(not_given(&self.problem, given));
+                found.suggestion.warnings.extend(about_contexts(&self.problem, &self.data, given));
             }
             let checked =
                 |found: Proposal| self.checked_own(&found).and_then(|()| self.checked(found, given, fixed));

@@ -381,3 +381,34 @@ fn certificates_hold_where_nothing_is_decided() {
     let certificate = study.certify(&advice, 2.0);
     assert!(certificate.gap().is_finite() && certificate.lower <= certificate.upper, "{certificate:?}");
 }
+
+#[test]
+fn contexts_far_from_what_was_seen_are_pointed_out() {
+    let mut study = Study::new(mill(), 1);
+    let problem = study.problem().clone();
+    let given = |quality: f64| Given::new(&problem, [("quality", vec![quality])]).expect("a context");
+    for i in 0..6 {
+        let quality = 0.1 * f64::from(i);
+        let values = vec![Some(quality), Some(quality)];
+        study.add(Observation { intervention: doing(0.5), values }).expect("a row");
+    }
+    let said = |study: &mut Study, quality: f64| {
+        let given = given(quality);
+        let of = |warnings: &[Warning]| {
+            let far = |warning: &&Warning| matches!(warning, Warning::GivenFarOff { .. });
+            warnings.iter().filter(far).map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let recommendation = study.recommend_given(Criterion::Mean, &given).expect("a model");
+        let advised = of(&recommendation.warnings);
+        let predicted = of(&study.predict(&recommendation, &doing(0.5)).expect("what to expect").warnings);
+        let trial = study.ask_given(&given).expect("a trial");
+        assert_eq!((&advised, &predicted), (&of(&trial.suggestion.warnings), &advised));
+        advised
+    };
+    // Seen is 0 to 0.5: a little beyond is no slip.
+    assert!(said(&mut study, 0.9).is_empty());
+    assert!(said(&mut study, -0.4).is_empty());
+    let far = said(&mut study, 80.0);
+    assert!(far[0].starts_with("quality = 80 is far from what was seen of it (0 to 0.5)"), "{far:?}");
+    assert_eq!(said(&mut study, -1.0).len(), 1);
+}

@@ -18,14 +18,18 @@ pub fn document(
     given: &Given,
     prediction: &Prediction,
 ) -> Value {
-    json!({
-    "study": study,
-    "intervention": json::intervention(problem, intervention),
-    "given": json::given(problem, given),
-    "limits": json::limits(&prediction.limits),
-    "predicted": json::outlooks(problem, &prediction.nodes),
-    "warnings": json::warnings(&prediction.warnings),
-    })
+    let mut document = json!({
+        "study": study,
+        "intervention": json::intervention(problem, intervention),
+        "given": json::given(problem, given),
+        "limits": json::limits(&prediction.limits),
+        "predicted": json::outlooks(problem, &prediction.nodes),
+        "warnings": json::warnings(&prediction.warnings),
+    });
+    if problem.has_costs() {
+        document["cost"] = problem.cost(intervention).into();
+    }
+    document
 }
 
 /// What is done, by names: `dose=30` is an action, `do(temperature)=31` sets a node.

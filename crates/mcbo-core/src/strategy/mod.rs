@@ -249,12 +249,47 @@ pub enum Warning {
         /// The contexts.
         contexts: Vec<String>,
     },
+    /// A context is far from all that was seen of it.
+    #[error(
+        "{context} = {given} is far from what was seen of it ({low} to {high}): what is expected there is guessed; hint: look for a slip of the pen or another unit"
+    )]
+    GivenFarOff {
+        /// The context, or its component.
+        context: String,
+        /// What is given.
+        given: f64,
+        /// The least that was seen.
+        low: f64,
+        /// The most that was seen.
+        high: f64,
+    },
 }
 
-/// What to say of contexts that are not known.
-pub(crate) fn not_given(problem: &Problem, given: &Given) -> Option<Warning> {
+/// Measurements of a context that its range is known by, at the least.
+const SEEN: usize = 5;
+
+/// What to say of contexts that are not known, and of values that lie farther from what was seen than that is wide.
+pub(crate) fn about_contexts(problem: &Problem, data: &Data, given: &Given) -> Vec<Warning> {
     let contexts = given.missing(problem);
-    (!contexts.is_empty()).then_some(Warning::NotGiven { contexts })
+    let mut warnings = Vec::new();
+    if !contexts.is_empty() {
+        warnings.push(Warning::NotGiven { contexts });
+    }
+    for (node, values) in given.iter().filter(|(node, _)| !problem.nodes()[*node].is_choice()) {
+        for (component, (slot, &given)) in problem.slot(node).zip(values).enumerate() {
+            let seen = || data.observations().iter().filter_map(|row| row.values[slot]);
+            let (low, high) = seen().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+            let width = high - low;
+            // Of a context that never moved it is not known what is far.
+            if seen().count() >= SEEN && width > 0.0 && (given < low - width || given > high + width) {
+                let context = crate::slot_name(problem, node, component);
+                warnings.push(Warning::GivenFarOff { context, given, low, high });
+            }
+        }
+    }
+    warnings
 }
 
 /// What to do next, and why.

@@ -14,7 +14,7 @@ use crate::{Choice, DecisionSpace, Given, Intervention, Problem};
 
 use super::known::Known;
 use super::limits::{self, Guard, shortfall};
-use super::{Context, Luck, Mcbo, Memory, SuggestError, Warning, best_observed, not_given};
+use super::{Context, Luck, Mcbo, Memory, SuggestError, Warning, about_contexts, best_observed};
 
 /// What a recommendation goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -234,7 +234,10 @@ fn advise(
     let unlikely = limits::warning(&limits, Counting::Cautious);
     let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model);
     Recommendation {
-        warnings: warnings.chain(unlikely).chain(not_given(problem, context.given)).collect(),
+        warnings: warnings
+            .chain(unlikely)
+            .chain(about_contexts(problem, context.data, context.given))
+            .collect(),
         predicted,
         criterion,
         intervention,

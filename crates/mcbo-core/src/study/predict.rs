@@ -6,7 +6,7 @@ use super::{Study, StudyError};
 use crate::Intervention;
 use crate::data::check_ranges;
 use crate::network::{FEW, Forecast, Keeping, Outlook, Outlooks};
-use crate::strategy::{Recommendation, Warning, not_given};
+use crate::strategy::{Recommendation, Warning, about_contexts};
 
 /// What is to be expected of an intervention, on average and in a single trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +56,7 @@ impl Study {
             self.outlooks(recommendation, std::slice::from_ref(intervention))?.pop().unwrap_or_default();
         let limits = network.keeping(problem, intervention);
         let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model);
-        let warnings = warnings.chain(not_given(problem, &recommendation.given)).collect();
+        let warnings = warnings.chain(about_contexts(problem, &self.data, &recommendation.given)).collect();
         Ok(Prediction { nodes, limits, warnings })
     }
 

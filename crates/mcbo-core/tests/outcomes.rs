@@ -412,3 +412,35 @@ fn contexts_far_from_what_was_seen_are_pointed_out() {
     assert!(far[0].starts_with("quality = 80 is far from what was seen of it (0 to 0.5)"), "{far:?}");
     assert_eq!(said(&mut study, -1.0).len(), 1);
 }
+
+/// `s = a` is to lie in a window. Whatever the reward is, what is recommended lies in it, as near to the better end as the noise lets it.
+#[test]
+fn windows_are_kept_from_both_sides() {
+    let problem = |maximize: bool| {
+        let builder = Problem::builder("window")
+            .action("a", [0.0, 1.0])
+            .node("s", |n| {
+                n.actions(["a"]).noise(Noise::Gaussian(0.03)).limit(Limit::between([0.3, 0.7], 0.9))
+            })
+            .node("y", |n| n.actions(["a"]).noise(Noise::Gaussian(0.02)));
+        if maximize { builder.maximize("y") } else { builder.minimize("y") }.build().expect("a problem")
+    };
+    // P(s < 0.7) = 0.9 at 0.7 - 1.2816 * 0.03; the other end is too far to matter.
+    for (maximize, exact) in [(true, 0.66155), (false, 0.33845)] {
+        let mut study = Study::new(problem(maximize), 1);
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let mut noise =
+            || (0..12).map(|_| f64::from(rng.next_u32()) / f64::from(u32::MAX) - 0.5).sum::<f64>();
+        for i in 0..60 {
+            let a = f64::from(i) / 59.0;
+            let values = vec![Some(a + 0.03 * noise()), Some(a + 0.02 * noise())];
+            study.add(Observation { intervention: doing(a), values }).expect("a row");
+        }
+        let best = study.recommend().expect("a model");
+        let found = best.intervention.actions[0];
+        assert!((found - exact).abs() < 0.03, "{found} {exact}");
+        assert!(best.limits[0].is_sure() && best.limits[0].probability > 0.9, "{:?}", best.limits);
+        let asked = study.ask().expect("a trial").suggestion.intervention.actions[0];
+        assert!((0.25..0.75).contains(&asked), "{asked}");
+    }
+}

@@ -106,8 +106,8 @@ pub fn history_with(study: &Study, recommendation: Option<&Recommendation>, odd:
     canvas.open(axes.corner[0], axes.corner[1], axes.size[0], axes.size[1]);
     draw_advice(&mut canvas, &axes, advice);
     let limit = node.limit;
-    if let Some(limit) = limit {
-        let y = axes.down(limit.level);
+    for (_, level) in limit.iter().flat_map(mcbo_core::Limit::levels) {
+        let y = axes.down(level);
         canvas.open_style(&LIMIT);
         canvas.curve(&[[0.0, y], [axes.size[0], y]], &LIMIT);
         canvas.close_group();

@@ -198,7 +198,9 @@ impl Problem {
             }
             if let Some(limit) = node.limit {
                 let dict = PyDict::new(py);
-                dict.set_item(limit.side.name(), limit.level)?;
+                for (side, level) in limit.levels() {
+                    dict.set_item(side, level)?;
+                }
                 dict.set_item("probability", limit.probability)?;
                 marks.set_item("limit", dict)?;
             }

@@ -1,5 +1,7 @@
 //! What a problem file says, or what is wrong with it, for programs.
 
+use std::collections::BTreeMap;
+
 use mcbo_core::{Node, Problem};
 use serde_json::{Value, json};
 
@@ -46,7 +48,7 @@ pub fn document(problem: &Problem) -> Value {
             "range": node.range,
             "unit": node.unit,
             "context": node.context,
-            "limit": node.limit.map(|limit| json!({ limit.side.name(): limit.level, "probability": limit.probability })),
+            "limit": node.limit.map(|limit| limit.levels().chain([("probability", limit.probability)]).collect::<BTreeMap<_, _>>()),
             "cost": node.cost.map(|cost| json!({ "fixed": cost.fixed })),
         })
     });

@@ -74,16 +74,15 @@ pub fn in_unit(text: String, unit: Option<&str>) -> String {
 /// `below 4 g/l with a probability of 0.95`.
 pub fn limit(node: &mcbo_core::Node) -> Option<String> {
     let limit = node.limit?;
-    let level = in_unit(plain(limit.level), node.unit.as_deref());
-    Some(format!("{} {level} with a probability of {}", limit.side.name(), plain(limit.probability)))
+    let levels = limit.in_words(plain, node.unit.as_deref());
+    Some(format!("{levels} with a probability of {}", plain(limit.probability)))
 }
 
 /// A limit and what it bears: `acetate below 4 g/l`.
 pub fn limited(problem: &Problem, node: usize) -> String {
     let node = &problem.nodes()[node];
     let Some(limit) = node.limit else { return node.name.clone() };
-    let level = in_unit(plain(limit.level), node.unit.as_deref());
-    format!("{} {} {level}", node.name, limit.side.name())
+    format!("{} {}", node.name, limit.in_words(plain, node.unit.as_deref()))
 }
 
 /// A probability to a tenth of a percent: `97.3 %`.

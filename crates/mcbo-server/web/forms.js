@@ -85,8 +85,9 @@ export const shown = (value) => (typeof value === "number" ? number(value) : val
 export function limitsOf(of, problem) {
   return Object.entries(of.limits ?? {}).map(([name, kept]) => {
     const { limit, unit } = problem.nodes.find((node) => node.name === name) ?? {};
-    const side = limit?.below !== undefined ? "below" : "above";
-    const level = limit ? ` ${side}\u00a0${number(limit[side])}${unit ? `\u00a0${unit}` : ""}` : "";
+    const { above, below } = limit ?? {};
+    const levels = above !== undefined && below !== undefined ? `between ${number(above)} and\u00a0${number(below)}` : below !== undefined ? `below\u00a0${number(below)}` : `above\u00a0${number(above)}`;
+    const level = limit ? ` ${levels}${unit ? `\u00a0${unit}` : ""}` : "";
     return el("p", { class: kept.probability < kept.wanted ? "note" : "soft" }, `${name}${level} is kept with a probability of ${share(kept.probability)}; ${share(kept.wanted)} is wanted.`);
   });
 }

@@ -50,6 +50,24 @@ fn check_shows_them() {
 }
 
 #[test]
+fn limits_may_have_two_sides() {
+    let window = PROBLEM.replace("{ below = 0.6, probability = 0.9 }", "{ above = 0.2, below = 0.6 }");
+    let directory = with_file("p.toml", &window);
+    let done = mcbo_in(directory.path(), &["check", "p.toml"]).with_code(0).stdout;
+    let text = "Limit: a single outcome of dust is to be between 0.2 and 0.6 mg with a probability of 0.9.";
+    assert!(done.contains(text), "{done}");
+    let json = mcbo_in(directory.path(), &["check", "p.toml", "--json"]).with_code(0).json().remove(0);
+    let limit = &json["nodes"][1]["limit"];
+    assert_eq!(
+        (&limit["above"], &limit["below"], &limit["probability"]),
+        (&0.2.into(), &0.6.into(), &0.9.into())
+    );
+    let run =
+        mcbo_in(directory.path(), &["run", "p.toml", "--rounds", "6", "--seed", "1"]).with_code(0).stdout;
+    assert!(run.contains("dust between 0.2 and 0.6 mg"), "{run}");
+}
+
+#[test]
 fn given_goes_in_and_comes_out() {
     let directory = with_file("p.toml", PROBLEM);
     let at = directory.path();

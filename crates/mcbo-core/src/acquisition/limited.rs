@@ -6,7 +6,7 @@ use mcbo_gp::normal_probability;
 
 use crate::decision::Place;
 use crate::network::{Batch, Counting, Network, NoiseSamples, Plan, Workspace, luckiest};
-use crate::problem::{Limit, Side};
+use crate::problem::Limit;
 use crate::quasi::normal_sobol;
 use crate::{Choice, Problem};
 
@@ -199,11 +199,8 @@ impl<'a> Toll<'a> {
                         weigh(workspace, step, at, *count, share);
                     }
                     let by_parts = &by_parts[column * watched.parts.len()..];
-                    for (part, by_room) in watched.parts.iter().zip(by_parts) {
-                        let by_value = match watched.limit.side {
-                            Side::Below => -share * by_room,
-                            Side::Above => share * by_room,
-                        };
+                    for (part, by_part) in watched.parts.iter().zip(by_parts) {
+                        let by_value = share * by_part;
                         match part.source {
                             ValueSource::Step { step, component } => {
                                 let slopes = workspace.slopes(step, component);
@@ -278,9 +275,9 @@ impl<'a> Toll<'a> {
                         self.plan.space.variables()[variable].value(point[variable])
                     }
                 };
-                let (part_log, ratio) = log_normal(watched.limit.room(value) / part.deviation);
+                let (part_log, slope) = log_kept(watched.limit, value, part.deviation);
                 log += part_log;
-                by_parts.push(ratio / part.deviation);
+                by_parts.push(slope);
             }
             logs.push(log);
         }
@@ -316,7 +313,7 @@ struct Chances {
     count: usize,
     /// The logarithms.
     logs: Vec<f64>,
-    /// Their slopes by the room of every part, one column after the other.
+    /// Their slopes by the value of every part, one column after the other.
     by_parts: Vec<f64>,
 }
 
@@ -330,6 +327,35 @@ fn log_normal(z: f64) -> (f64, f64) {
     }
     let cumulative = normal_probability(z);
     (cumulative.ln(), log_density.exp() / cumulative)
+}
+
+/// The logarithm of the probability that a limit is kept about a value with normal noise, and its slope by the value.
+fn log_kept(limit: Limit, value: f64, deviation: f64) -> (f64, f64) {
+    match (limit.above, limit.below) {
+        (None, None) => (0.0, 0.0),
+        (None, Some(level)) => {
+            let (log, ratio) = log_normal((level - value) / deviation);
+            (log, -(ratio / deviation))
+        }
+        (Some(level), None) => {
+            let (log, ratio) = log_normal((value - level) / deviation);
+            (log, ratio / deviation)
+        }
+        (Some(above), Some(below)) => {
+            // From the side on which the window is nearer: there both tails are small numbers, not nearly 1.
+            let turned = value - above < below - value;
+            let (far, near) = match turned {
+                true => (value - above, value - below),
+                false => (below - value, above - value),
+            };
+            let ((log_far, ratio_far), (log_near, ratio_near)) =
+                (log_normal(far / deviation), log_normal(near / deviation));
+            // ln(Φ(far) - Φ(near)).
+            let log = log_far + (-(log_near - log_far).exp_m1()).ln();
+            let by_room = ratio_far * (log_far - log).exp() - ratio_near * (log_near - log).exp();
+            (log, if turned { by_room } else { -by_room } / deviation)
+        }
+    }
 }
 
 /// The logarithm of the mean of numbers that are given by their logarithms.
@@ -394,7 +420,9 @@ mod tests {
             .action("b", [-1.0, 1.0])
             .node("x", |n| n.actions(["a"]).noise(noise).hard([0.0, 2.0]).limit(Limit::below(1.2, 0.8)))
             .node("z", |n| n.parents(["x"]).actions(["b"]).noise(noise).limit(Limit::above(0.3, 0.9)))
-            .node("s", |n| n.dim(2).parents(["x"]).actions(["a"]).noise(noise).limit(Limit::below(0.5, 0.95)))
+            .node("s", |n| {
+                n.dim(2).parents(["x"]).actions(["a"]).noise(noise).limit(Limit::between([-0.1, 0.5], 0.95))
+            })
             .node("y", |n| n.parents(["x", "z"]).noise(Noise::None))
             .maximize("y")
             .build()
@@ -428,6 +456,30 @@ mod tests {
                     check_gradients(&limited, 3);
                 }
             }
+        }
+    }
+
+    /// The probability of a window is the difference of two, by an independent sum, and its logarithm lives on where it has none.
+    #[test]
+    fn windows_are_kept_between_their_ends() {
+        let (limit, deviation) = (Limit::between([-0.4, 0.8], 0.9), 0.5);
+        for value in [-1.5, -0.4, 0.0, 0.2, 0.5, 0.8, 2.0] {
+            let step = 1.2 / 20_000.0;
+            let density =
+                |x: f64| (-0.5 * ((x - value) / deviation).powi(2)).exp() / (TAU.sqrt() * deviation);
+            let sum = (0..20_000).map(|i| density(-0.4 + (f64::from(i) + 0.5) * step) * step).sum::<f64>();
+            let (log, slope) = log_kept(limit, value, deviation);
+            assert!((log.exp() - sum).abs() < 1e-8, "{value}: {} {sum}", log.exp());
+            let near = |shift: f64| log_kept(limit, value + shift, deviation).0;
+            let difference = (near(1e-6) - near(-1e-6)) / 2e-6;
+            assert!((slope - difference).abs() < 1e-6 * (1.0 + slope.abs()), "{value}: {slope} {difference}");
+        }
+        // Far away on either side it is as far as the nearer end, and leads back.
+        for (value, one) in [(-60.0, Limit::above(-0.4, 0.9)), (60.0, Limit::below(0.8, 0.9))] {
+            let ((log, slope), (of_one, slope_of_one)) =
+                (log_kept(limit, value, deviation), log_kept(one, value, deviation));
+            assert!((log - of_one).abs() < 1e-9 * of_one.abs(), "{value}: {log} {of_one}");
+            assert!((slope - slope_of_one).abs() < 1e-6 * slope.abs() && slope * value < 0.0);
         }
     }
 

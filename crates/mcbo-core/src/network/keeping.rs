@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::noise::sticks;
-use crate::problem::Side;
 use crate::quasi::{normal_sobol, sobol};
 use crate::{Intervention, Noise, Problem};
 
@@ -95,11 +94,7 @@ impl Network {
                     if decided || !value.is_finite() {
                         return f64::from(u8::from(limit.is_kept(value)));
                     }
-                    let (noise, room) = (self.noise(node)[component], limit.level - value);
-                    match limit.side {
-                        Side::Below => noise.cumulative(room),
-                        Side::Above => 1.0 - noise.cumulative(room),
-                    }
+                    limit.kept_about(value, |room| self.noise(node)[component].cumulative(room))
                 };
                 problem.slot(node).enumerate().map(component).product()
             };
@@ -267,6 +262,12 @@ mod tests {
             .node("u", |n| {
                 n.actions(["a"]).formula("a").noise(Noise::Uniform([-1.0, 1.0])).limit(Limit::above(0.0, 0.9))
             })
+            .node("w", |n| {
+                n.actions(["a"])
+                    .formula("a")
+                    .noise(Noise::Gaussian(0.5))
+                    .limit(Limit::between([-0.4, 0.8], 0.9))
+            })
             .node("y", |n| n.parents(["x"]).formula("x").noise(Noise::None))
             .maximize("y")
             .build()
@@ -274,8 +275,12 @@ mod tests {
         let network = fit(&problem, &[]);
         for a in [-0.5, 0.0, 0.6, 1.5] {
             let found = network.keeping(&problem, &doing(a));
-            assert_eq!((found[0].name.as_str(), found[1].name.as_str()), ("s", "u"));
-            let exact = [normal((1.5 - 2.0 * a) / 2.0_f64.sqrt()), ((1.0 + a) / 2.0).clamp(0.0, 1.0)];
+            assert_eq!(found.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["s", "u", "w"]);
+            let exact = [
+                normal((1.5 - 2.0 * a) / 2.0_f64.sqrt()),
+                ((1.0 + a) / 2.0).clamp(0.0, 1.0),
+                normal((0.8 - a) / 0.5) - normal((-0.4 - a) / 0.5),
+            ];
             for (keeping, exact) in found.iter().zip(exact) {
                 assert!((keeping.probability - exact).abs() < 0.01, "{a}: {keeping:?} {exact}");
                 // Nothing is uncertain.

@@ -333,6 +333,16 @@ pub enum ProblemError {
         /// The node.
         node: String,
     },
+    /// A limit that no outcome can keep.
+    #[error("the limit of {place} wants values above {above} and below {below}")]
+    EmptyLimit {
+        /// The node.
+        place: String,
+        /// What they are to be above.
+        above: f64,
+        /// What they are to be below.
+        below: f64,
+    },
     /// A reward whose values are names.
     #[error("the reward `{node}` has `choices`")]
     RewardIsChoice {

@@ -3,34 +3,15 @@
 use super::Problem;
 use crate::graph::Graph;
 
-/// On which side of a limit an outcome is to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// Smaller than the limit.
-    Below,
-    /// Larger than the limit.
-    Above,
-}
-
-impl Side {
-    /// The key in problem files: `below` or `above`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Side::Below => "below",
-            Side::Above => "above",
-        }
-    }
-}
-
-/// What a node is to keep: a single outcome, with its noise, lies on one side of a level with at least this probability. All
-/// components of a vector node together.
+/// What a node is to keep: a single outcome, with its noise, lies below a level, above one, or between two, with at least this
+/// probability. All components of a vector node together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Limit {
-    /// The side.
-    pub side: Side,
-    /// The level.
-    pub level: f64,
+    /// What it is to be below, if anything.
+    pub below: Option<f64>,
+    /// What it is to be above, if anything.
+    pub above: Option<f64>,
     /// How probable it is to be kept.
     pub probability: f64,
 }
@@ -41,24 +22,47 @@ impl Limit {
 
     /// A limit from above.
     pub fn below(level: f64, probability: f64) -> Self {
-        Self { side: Side::Below, level, probability }
+        Self { below: Some(level), above: None, probability }
     }
 
     /// A limit from below.
     pub fn above(level: f64, probability: f64) -> Self {
-        Self { side: Side::Above, level, probability }
+        Self { below: None, above: Some(level), probability }
+    }
+
+    /// Limits from both sides: a window that an outcome is to lie in.
+    pub fn between([low, high]: [f64; 2], probability: f64) -> Self {
+        Self { below: Some(high), above: Some(low), probability }
+    }
+
+    /// Its levels by their keys in problem files.
+    pub fn levels(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let named = |name: &'static str| move |level: f64| (name, level);
+        self.above.map(named("above")).into_iter().chain(self.below.map(named("below")))
     }
 
     /// Whether a value keeps it; what is no number does not.
     pub fn is_kept(&self, value: f64) -> bool {
-        self.room(value) >= 0.0
+        !value.is_nan()
+            && self.below.is_none_or(|level| value <= level)
+            && self.above.is_none_or(|level| value >= level)
     }
 
-    /// How far a value is from breaking it; negative where it does.
-    pub fn room(&self, value: f64) -> f64 {
-        match self.side {
-            Side::Below => self.level - value,
-            Side::Above => value - self.level,
+    /// How probable it is that it is kept about a value, by the distribution function of what is added to that.
+    pub fn kept_about(&self, value: f64, cumulative: impl Fn(f64) -> f64) -> f64 {
+        let share = |level: f64| cumulative(level - value);
+        self.below.map_or(1.0, share) - self.above.map_or(0.0, share)
+    }
+
+    /// `below 4`, `above 2`, `between 6.8 and 7.2`, with levels and a unit behind them as `show` and `unit` have them.
+    pub fn in_words(&self, show: impl Fn(f64) -> String, unit: Option<&str>) -> String {
+        let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+        match (self.above, self.below) {
+            (Some(low), Some(high)) => format!("between {} and {}{unit}", show(low), show(high)),
+            _ => {
+                let one = self.levels().map(|(side, level)| format!("{side} {}{unit}", show(level)));
+                one.collect::<String>()
+            }
         }
     }
 }

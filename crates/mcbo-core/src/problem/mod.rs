@@ -37,7 +37,7 @@ pub use costs::Cost;
 pub use diagnostics::{Diagnostic, ProblemError, ProblemErrors, ProblemWarning, RequirementFault};
 pub use draft::Formulas;
 pub use grid::Grid;
-pub use limits::{Limit, Side};
+pub use limits::Limit;
 pub use require::Requirement;
 pub(crate) use require::{HalfSpace, Projection, project};
 pub use simulator::Simulator;

@@ -113,8 +113,7 @@ fn labels(problem: &Problem, place: usize, kind: Kind) -> Vec<String> {
         _ => {}
     }
     if let Some(limit) = node.limit {
-        let unit = node.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
-        labels.push(format!("limit: {} {}{unit}", limit.side.name(), short(limit.level)));
+        labels.push(format!("limit: {}", limit.in_words(short, node.unit.as_deref())));
     }
     if node.formula.is_some() {
         labels.push("known formula".into());

@@ -91,10 +91,11 @@ fn panels(
                 false => range(&slices.rows[component], along, noise),
             };
             // A limit that is not far off is shown.
-            let level =
-                limit.map(|limit| limit.level.clamp(2.0 * range[0] - range[1], 2.0 * range[1] - range[0]));
-            match level {
-                Some(level) => span(range.into_iter().chain([level]), 0.0),
+            let near = |level: f64| level.clamp(2.0 * range[0] - range[1], 2.0 * range[1] - range[0]);
+            match limit {
+                Some(limit) => {
+                    span(range.into_iter().chain(limit.levels().map(|(_, level)| near(level))), 0.0)
+                }
                 None => range,
             }
         })
@@ -132,10 +133,10 @@ fn panels(
             for piece in &pieces {
                 draw_bands(&mut canvas, &axes, piece, noise(component), (kind, named));
             }
-            if let Some(limit) = limit {
+            for (_, level) in limit.iter().flat_map(mcbo_core::Limit::levels) {
                 canvas.open_style(&LIMIT);
                 let [low, high] = axes.x;
-                canvas.curve(&[axes.at(low, limit.level), axes.at(high, limit.level)], &LIMIT);
+                canvas.curve(&[axes.at(low, level), axes.at(high, level)], &LIMIT);
                 canvas.close_group();
             }
             draw_rows(&mut canvas, &axes, &slices, component, input);

@@ -16,9 +16,14 @@ impl Checker<'_> {
 
     pub(super) fn limit_of(&mut self, place: &str, limit: &Field<Limit>) -> Option<Limit> {
         let At { value: limit, span } = limit.given()?;
-        if !limit.level.is_finite() {
-            let what = format!("`{}` of the limit of {place}", limit.side.name());
-            self.error(ProblemError::NotFinite { what, value: limit.level }, span);
+        for (side, value) in limit.levels().filter(|(_, level)| !level.is_finite()) {
+            let what = format!("`{side}` of the limit of {place}");
+            self.error(ProblemError::NotFinite { what, value }, span);
+        }
+        if let (Some(above), Some(below)) = (limit.above, limit.below)
+            && above >= below
+        {
+            self.error(ProblemError::EmptyLimit { place: place.to_owned(), above, below }, span);
         }
         if !(limit.probability > 0.0 && limit.probability < 1.0) {
             let (place, found) = (place.to_owned(), limit.probability);

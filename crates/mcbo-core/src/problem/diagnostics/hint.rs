@@ -90,6 +90,7 @@ impl ProblemError {
             Self::DoWithNumbers { .. } => "write `do = true`: it may be set to any of its names".to_owned(),
             Self::RewardIsChoice { .. } => "names have no order; optimise a node whose values are numbers".to_owned(),
             Self::TooManyChoices { .. } => "put those together that are alike, or describe them by numbers".to_owned(),
+            Self::EmptyLimit { .. } => "`above` must be smaller than `below`: outcomes are to lie between them".to_owned(),
             Self::WithChoices { key, .. } => format!("choices have names and no numbers; remove `{key}` or `choices`"),
             Self::TooFewChoices { .. } => "name at least two, as in `choices = [\"wild\", \"mutant\"]`".to_owned(),
             Self::BadChoice { .. } => {

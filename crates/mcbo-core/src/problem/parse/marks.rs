@@ -1,10 +1,11 @@
 //! Limits and costs as a file writes them.
 
 use super::{At, Reader, Value};
-use crate::problem::{Cost, Limit, Side};
+use crate::problem::{Cost, Limit};
 
 const LIMIT: &[&str] = &["below", "above", "probability"];
-const LIMIT_FORMS: &str = "{ below = LEVEL } or { above = LEVEL }, with a `probability` if it is not 0.9";
+const LIMIT_FORMS: &str =
+    "{ below = LEVEL }, { above = LEVEL } or both, with a `probability` if it is not 0.9";
 const COST: &[&str] = &["fixed", "per_unit"];
 const COST_FORMS: &str = "{ fixed = COST }, { per_unit = COST } or both";
 
@@ -14,29 +15,28 @@ impl Reader<'_> {
             self.wrong_type(what, LIMIT_FORMS, value);
             return None;
         };
-        let (mut levels, mut probability, mut good) = (Vec::new(), Some(Limit::PROBABILITY), true);
+        let (mut limit, mut good) =
+            (Limit { below: None, above: None, probability: Limit::PROBABILITY }, true);
         for (key, entry) in table {
-            match key.get_ref().as_ref() {
-                "below" => levels.push((Side::Below, self.number("`below`", entry))),
-                "above" => levels.push((Side::Above, self.number("`above`", entry))),
-                "probability" => probability = self.number("`probability`", entry),
-                unknown => {
-                    self.unknown_key(unknown, key.span(), what, LIMIT);
-                    good = false;
-                }
+            let name = key.get_ref().as_ref();
+            if !LIMIT.contains(&name) {
+                self.unknown_key(name, key.span(), what, LIMIT);
+                good = false;
+                continue;
+            }
+            match (name, self.number(&format!("`{name}`"), entry)) {
+                // What is wrong was said.
+                (_, None) => good = false,
+                ("below", level) => limit.below = level,
+                ("above", level) => limit.above = level,
+                (_, Some(probability)) => limit.probability = probability,
             }
         }
-        match (&levels[..], probability) {
-            (&[(side, Some(level))], Some(probability)) if good => {
-                Some(At::new(Limit { side, level, probability }, value.span()))
-            }
-            ([] | [_, _, ..], _) if good => {
-                self.wrong_type(what, LIMIT_FORMS, value);
-                None
-            }
-            // What is wrong was said above.
-            _ => None,
+        if good && limit.levels().next().is_none() {
+            self.wrong_type(what, LIMIT_FORMS, value);
+            good = false;
         }
+        good.then(|| At::new(limit, value.span()))
     }
 
     pub(super) fn cost(&mut self, what: &str, value: &Value<'_>) -> Option<At<Cost>> {

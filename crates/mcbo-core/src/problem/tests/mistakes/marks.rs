@@ -58,15 +58,17 @@ fn limits() {
     let limited = |limit: &str, expected: &[&str]| {
         replaced("actions = [\"a1\"]", &format!("actions = [\"a1\"]\nlimit = {limit}"), expected);
     };
-    let forms = "{ below = LEVEL } or { above = LEVEL }, with a `probability` if it is not 0.9";
+    let forms = "{ below = LEVEL }, { above = LEVEL } or both, with a `probability` if it is not 0.9";
     limited("4", &[&format!("11: [4] `limit` of node `n1` must be {forms}, found 4")]);
     limited(
         "{ probability = 0.5 }",
         &[&format!("11: [{{ probability = 0.5 }}] `limit` of node `n1` must be {forms}, found a table")],
     );
     limited(
-        "{ below = 1, above = 0 }",
-        &[&format!("11: [{{ below = 1, above = 0 }}] `limit` of node `n1` must be {forms}, found a table")],
+        "{ below = 0, above = 0 }",
+        &[
+            "11: [{ below = 0, above = 0 }] the limit of node `n1` wants values above 0 and below 0 | `above` must be smaller than `below`: outcomes are to lie between them",
+        ],
     );
     limited(
         "{ under = 4 }",

@@ -104,3 +104,13 @@ def test_rows_outside_the_range_are_data() -> None:
     assert len(study.predict(study.trials_dataframe())) == 4
     with pytest.raises(mcbo.DataError, match="outside its range"):
         study.predict({"a": 7.0})
+
+
+def test_limits_may_have_two_sides() -> None:
+    window = {"above": 0.2, "below": 0.6, "probability": 0.8}
+    problem = mcbo.Problem(
+        maximize="y",
+        nodes={"s": {"actions": ["a"], "limit": window}, "y": {"actions": ["a"]}},
+        actions={"a": {"range": [0.0, 1.0]}},
+    )
+    assert problem.nodes["s"].limit == window

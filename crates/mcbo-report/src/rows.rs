@@ -47,6 +47,12 @@ pub fn read(problem: &Problem, source: impl Read, neutral: bool) -> Result<Rows,
     let mut start = Vec::new();
     let mut source = BufReader::new(source);
     source.by_ref().take(START as u64).read_to_end(&mut start).map_err(|error| unreadable(&error))?;
+    if [[0xff, 0xfe], [0xfe, 0xff]].iter().any(|mark| start.starts_with(mark)) {
+        return Err((
+            "it is text of another kind, UTF-16".into(),
+            "save it as \"CSV UTF-8\": data must be UTF-8 text".into(),
+        ));
+    }
     // Some programs begin a text with a mark that says it is one.
     let start = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start);
     let first = start.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());

@@ -151,3 +151,13 @@ fn actions_without_a_value_are_refused() {
     let table = mcbo_in(at, &["export", "s", "--format", "csv"]).with_code(0).stdout;
     assert!(table.contains(",0.5,2.0,2.0"), "{table}");
 }
+
+#[test]
+fn text_of_another_kind_is_named() {
+    let directory = lab();
+    let wide: Vec<u8> = "\u{feff}a,x,y\n0.5,1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(directory.path().join("wide.csv"), wide).unwrap();
+    let done = mcbo_in(directory.path(), &["add", "lab", "wide.csv"]).with_code(2);
+    let said = "wide.csv: it is text of another kind, UTF-16\nhint: save it as \"CSV UTF-8\"";
+    assert!(done.stderr.contains(said), "{}", done.stderr);
+}

@@ -84,7 +84,7 @@ class Node:
     unit: str | None = None
     #: Whether it is known before anything is decided.
     context: bool = False
-    #: ``{"below": level, "probability": p}`` or ``{"above": ...}``: what a single outcome is to keep.
+    #: ``{"below": level, "probability": p}``, with ``"above"`` or with both: what a single outcome is to keep.
     limit: Mapping[str, float] | None = None
     #: ``{"fixed": cost}`` of setting it.
     cost: Mapping[str, float] | None = None

@@ -221,14 +221,53 @@ def run(ours, peer, space, request):
     return answer
 
 
+def outcome(answer):
+    """What is said of a run."""
+    return {
+        "average": mean(answer["rewards"]),
+        "best": answer["best"],
+        "recommended": answer["recommended"],
+        "seconds": answer["seconds"],
+        "initial": answer["initial"],
+    }
+
+
+# The columns of the table that are figures, by what they are called here.
+FIGURES = {
+    "average": "average_reward",
+    "best": "best_reward",
+    "recommended": "recommended_reward",
+    "seconds": "seconds",
+}
+COLUMNS = ["task", "method", "seed", *FIGURES.values(), "rounds", "libraries"]
+
+
+def known(rounds):
+    """The runs of libraries that the table has. They depend on nothing but the task and the libraries' versions."""
+    results = {}
+    if not TABLE.exists():
+        return results
+    with TABLE.open(newline="") as file:
+        for row in csv.DictReader(file):
+            peer = (QUICK | SLOW).get(row["method"], (None, None))[1]
+            if peer is None or row["libraries"] != versions(*peer.libraries) or int(row["rounds"]) != rounds:
+                continue
+            figures = {name: float(row[column]) for name, column in FIGURES.items()}
+            results[row["task"], row["method"], int(row["seed"])] = figures
+    return results
+
+
 def runs(ours, spaces, seeds, rounds, minutes):
     """What came of every run, by task, name and seed, and what did not come to its end."""
-    results, failures = {}, []
+    before, results, failures = known(rounds), {}, []
     end = math.inf if minutes is None else time.monotonic() + 60 * minutes
     for turn in [QUICK, SLOW]:
         for seed, task, (name, (_, peer)) in itertools.product(range(seeds), TASKS, turn.items()):
             request = {"task": task, "method": name, "seed": seed, "rounds": rounds}
             request["folder"] = f"{FOLDER}/{rounds}"
+            if (task, name, seed) in before:
+                results[task, name, seed] = before[task, name, seed]
+                continue
             if peer is not None:
                 request["peer"] = versions(*peer.libraries)
             answer = ours.ask(do="kept", **request)
@@ -238,7 +277,7 @@ def runs(ours, spaces, seeds, rounds, minutes):
             if answer is not None and "failed" in answer:
                 failures.append(f"{name} stopped on {task}, seed {seed}: {answer['failed']}")
             elif answer is not None:
-                results[task, name, seed] = answer
+                results[task, name, seed] = outcome(answer)
     return results, failures
 
 
@@ -267,14 +306,14 @@ def difference(values):
     return {1: "**{}**", 0: "{}", -1: "*{}* ▼"}[beyond(values)].format(figure(values))
 
 
-def task_part(results, task, space, seeds):
+def task_part(results, task, space, seeds, rounds):
     """What came out on one task."""
 
     def of(name):
         return {seed: results[task, name, seed] for seed in range(seeds) if (task, name, seed) in results}
 
     def averages(name):
-        return {seed: mean(answer["rewards"]) for seed, answer in of(name).items()}
+        return {seed: answer["average"] for seed, answer in of(name).items()}
 
     def count(name, what):
         reached = sum(space.share(answer[what]) >= REACHED for answer in of(name).values())
@@ -289,7 +328,7 @@ def task_part(results, task, space, seeds):
         beside = [ours[seed] - reward for seed, reward in own.items() if seed in ours]
         if name != OURS and len(beside) >= FEWEST:
             verdicts[beyond(beside)].append(f"`{name}`")
-        seconds = median(answer["seconds"] / len(answer["rewards"]) for answer in of(name).values())
+        seconds = median(answer["seconds"] / rounds for answer in of(name).values())
         lines.append(
             [
                 label,
@@ -320,8 +359,8 @@ Written on {date.today()} by
 cargo xtask peers --only choices --seeds {seeds} --rounds {rounds}
 ```
 
-which keeps finished runs in `{FOLDER}/{rounds}` and adds those that are missing; the tables say how many seeds there are of
-each. {rounds} rounds after the initial design of the task; design and noise of a seed are the same for all.
+which keeps finished runs in `{FOLDER}/{rounds}`, takes those of libraries from [`choices.csv`](choices.csv) too, and adds
+those that are missing; the tables say how many seeds there are of each. {rounds} rounds after the initial design of the task; design and noise of a seed are the same for all.
 
 - Average reward: of the {rounds} rounds, true expectations; mean ± standard error over the seeds. Share: of it, where
   points spread evenly (in `doses` moved to where it is allowed) have 0 on average and the optimum has 1.
@@ -365,14 +404,17 @@ def section(ours, seeds, rounds, minutes):
     results, failures = runs(ours, spaces, seeds, rounds, minutes)
     parts = [HEADING.strip(), head(seeds, rounds)]
     for task in TASKS:
-        parts += task_part(results, task, spaces[task], seeds)
+        parts += task_part(results, task, spaces[task], seeds, rounds)
     if failures:
         parts.append("Runs that a library did not finish, left out above:")
         parts.append("\n".join(f"- {failure}" for failure in failures))
     with TABLE.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["task", "method", "seed", "average_reward", "best_reward", "recommended_reward", "seconds"])
-        for (task, name, seed), answer in sorted(results.items()):
-            rewards = [mean(answer["rewards"]), answer["best"], answer["recommended"]]
-            writer.writerow([task, name, seed, *rewards, f"{answer['seconds']:.3f}"])
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for (task, name, seed), figures in sorted(results.items()):
+            peer = (QUICK | SLOW)[name][1]
+            libraries = versions(*peer.libraries) if peer else ""
+            row = {"task": task, "method": name, "seed": seed, "rounds": rounds, "libraries": libraries}
+            row |= {column: figures[figure] for figure, column in FIGURES.items()}
+            writer.writerow(row | {"seconds": f"{figures['seconds']:.3f}"})
     return "\n\n".join([*parts, NOTES])

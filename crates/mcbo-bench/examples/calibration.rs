@@ -1,6 +1,7 @@
 //! Whether the model's bounds hold what they promise, and whether it learns the noise, on random models of all kinds.
 //!
-//! `cargo run --release -p mcbo-bench --example calibration -- 300 [--csv]`: how many models. The noise of every node is to be
+//! `cargo run --release -p mcbo-bench --example calibration -- 300 [--csv] [KIND…]`: how many models, and of which kinds (`choices`, whose
+//! actions are names and steps, only if it is asked for). The noise of every node is to be
 //! learned; the rows are few or many, anywhere or around habitual settings. A model of the default settings is fitted once, and
 //! its 90 % bounds of the reward are compared with the true expectation at random interventions and at the one that it
 //! recommends. In the end the same for 100 sets of rows in which nothing matters.
@@ -53,13 +54,21 @@ struct Measured {
 fn main() {
     let mut csv = false;
     let mut models = 300;
+    let mut kinds: Vec<&'static str> = Vec::new();
     for argument in std::env::args().skip(1) {
-        match argument.as_str() {
-            "--csv" => csv = true,
-            number => models = number.parse().expect("a number of models, or --csv"),
+        match (argument.as_str(), argument.parse()) {
+            ("--csv", _) => csv = true,
+            (_, Ok(number)) => models = number,
+            (name, _) => {
+                let known = KINDS.iter().chain(&["choices"]).find(|kind| **kind == name);
+                kinds.push(known.expect("a number of models, --csv, or a kind"));
+            }
         }
     }
-    let measured: Vec<Measured> = (0..models).into_par_iter().map(measure).collect();
+    if kinds.is_empty() {
+        kinds = KINDS.to_vec();
+    }
+    let measured: Vec<Measured> = (0..models).into_par_iter().map(|index| measure(&kinds, index)).collect();
     if csv {
         println!(
             "task,rows,design,covered,places,recommended_covered,side,width,recommended_width,noise_ratios"
@@ -82,7 +91,7 @@ fn main() {
         }
         println!();
     }
-    summary(&measured);
+    summary(&kinds, &measured);
     idle();
 }
 
@@ -90,8 +99,8 @@ fn design_name(clustered: bool) -> &'static str {
     if clustered { "clustered" } else { "scattered" }
 }
 
-fn measure(index: usize) -> Measured {
-    let (kind, number) = (KINDS[index % KINDS.len()], FIRST + index / KINDS.len());
+fn measure(kinds: &[&'static str], index: usize) -> Measured {
+    let (kind, number) = (kinds[index % kinds.len()], FIRST + index / kinds.len());
     let name = format!("scm-{kind}-{number}");
     assert!(!EXTRA_TASKS.contains(&name.as_str()));
     let task = Task::named(&name).and_then(Task::with_learned_noise).expect("a task");
@@ -191,7 +200,7 @@ fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-fn summary(all: &[Measured]) {
+fn summary(kinds: &[&str], all: &[Measured]) {
     println!(
         "{:<12} {:>6} {:>8} {:>12} {:>6} {:>6} {:>7} {:>9} {:>6} {:>7} {:>9} {:>10}",
         "models",
@@ -208,7 +217,7 @@ fn summary(all: &[Measured]) {
         "within 25%"
     );
     line("all", all.iter());
-    for kind in KINDS {
+    for &kind in kinds {
         line(kind, all.iter().filter(|m| m.kind == kind));
     }
     for [from, to] in BANDS {

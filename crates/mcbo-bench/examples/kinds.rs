@@ -24,7 +24,7 @@ use mcbo_bench::{Archive, BenchError, Entrant, Job, Method, OneHot, RunResult, S
 use mcbo_core::{Given, Intervention};
 
 const CHOICES: [&str; 3] = ["ackley-mixed", "strains", "doses"];
-const LIMITS: [&str; 2] = ["toygraph-limit", "acetate"];
+const LIMITS: [&str; 3] = ["toygraph-limit", "health-limit", "acetate"];
 const CONTEXTS: [&str; 2] = ["molasses", "thermostat"];
 const COSTS: [&str; 2] = ["psagraph-costs", "furnaces"];
 

@@ -30,18 +30,23 @@ const TOYGRAPH: Expectation = Quadrature(&[("X0", 8001), ("X1", 41)]);
 const PSAGRAPH: Expectation = Quadrature(&[("age", 24), ("bmi", 41)]);
 /// `cos(12 X0)` with noise of 0.1: 1.2 oscillations per standard deviation.
 const DROPWAVE: Expectation = Quadrature(&[("X0", 401)]);
+/// Straight lines, a quotient and a sigmoid, all of them nearly straight over uniform noise.
+const HEALTH: Expectation =
+    Quadrature(&[("age", 9), ("metabolism", 5), ("calories", 5), ("height", 9), ("statin", 5)]);
 
 /// Tasks with what the paper's do not have. The optimum is of the expected reward: with contexts the mean over them of the best in each,
 /// with limits the best of what keeps them; costs do not change it.
 ///
 /// By hand: in `molasses` the sugar is best at 1.5 in every context, which leaves four times the variance 0.01 of its noise; in `thermostat` it is `4
 /// E[max(0, 0.5 - w)]`; in `furnaces` the heat is best at 1.5. `toygraph-limit` and `acetate` by search over a fine grid, with the
-/// probability of the limit in closed form; `tests/practice.rs` makes them again.
-pub(crate) const PRACTICE: [Entry; 6] = [
+/// probability of the limit in closed form; `health-limit` by the root of that probability, which is a sum over metabolism and height of
+/// how much of the range of ages keeps the limit. `tests/practice.rs` makes them again.
+pub(crate) const PRACTICE: [Entry; 7] = [
     entry!("molasses", 0.96, Quadrature(&[]), Structural),
     entry!("thermostat", 0.5, Noiseless, Structural),
     entry!("toygraph-limit", 1.855551, TOYGRAPH, Structural),
     entry!("acetate", 3.469388, Noiseless, Structural),
+    entry!("health-limit", -5.550963, HEALTH, Structural),
     entry!("psagraph-costs", -5.155287, PSAGRAPH, Structural),
     entry!("furnaces", 0.9975, Quadrature(&[]), Structural),
 ];

@@ -78,6 +78,56 @@ fn the_best_that_keeps_the_limit() {
     assert!(task.expected_reward(&set(1, -3.1)) > task.optimum() && task.keeping(&set(1, -3.1))[0].1 == 0.0);
 }
 
+/// Whoever is older is heavier, so that of each metabolism and height the ages up to some age keep the limit: its probability is a sum over
+/// those two, and the most calories that keep it come by bisection.
+#[test]
+fn the_most_calories_that_keep_the_index() {
+    let task = Task::named("health-limit").expect("a task");
+    let middle = |range: [f64; 2], k: u32| range[0] + (range[1] - range[0]) * (f64::from(k) + 0.5) / 200.0;
+    let probability = |calories: f64| {
+        let keeping = |(metabolism, height): (f64, f64)| {
+            let heaviest = 25.0 * (height / 100.0) * (height / 100.0);
+            let oldest = (13.7 * (heaviest - calories * 150.0 / 7716.0) + 5.0 * height - metabolism) / 6.8;
+            ((oldest - 55.0) / 20.0).clamp(0.0, 1.0)
+        };
+        let pairs = (0..200).flat_map(|i| {
+            (0..200).map(move |k| (middle([1490.0, 1520.0], i), middle([170.0, 180.0], k)))
+        });
+        pairs.map(keeping).sum::<f64>() / 40_000.0
+    };
+    let (mut low, mut high) = (-400.0, 0.0);
+    assert!(probability(low) > 0.8 && probability(high) < 0.8);
+    for _ in 0..60 {
+        let between = 0.5 * (low + high);
+        *(if probability(between) >= 0.8 { &mut low } else { &mut high }) = between;
+    }
+    let node = |name: &str| task.problem().nodes().iter().position(|node| node.name == name).expect("a node");
+    let at = |set: &[(&str, f64)]| {
+        let mut targets: Vec<_> = set.iter().map(|(name, value)| (node(name), vec![*value])).collect();
+        targets.sort_by_key(|(node, _)| *node);
+        Intervention { targets, actions: Vec::new() }
+    };
+    let best = at(&[("calories", low), ("statin", 1.0), ("aspirin", 0.0)]);
+    let optimum = task.expected_reward(&best);
+    assert!((optimum - task.optimum()).abs() < 1e-5, "{optimum} at {low}");
+    assert!((task.keeping(&best)[0].1 - 0.8).abs() < 0.01);
+    // Nothing else on a grid that keeps the limit is better, and observing does not keep it.
+    for calories in grid(-400.0, low, 5) {
+        for drug in grid(0.0, 1.0, 5) {
+            for other in grid(0.0, 1.0, 5) {
+                let both = at(&[("calories", calories), ("statin", drug), ("aspirin", other)]);
+                assert!(task.expected_reward(&both) <= optimum + 1e-9);
+            }
+            for alone in ["statin", "aspirin"] {
+                assert!(task.expected_reward(&at(&[("calories", calories), (alone, drug)])) < optimum);
+            }
+        }
+        assert!(task.expected_reward(&at(&[("calories", calories)])) < optimum);
+    }
+    assert!(task.expected_reward(&at(&[("calories", 400.0), ("statin", 1.0), ("aspirin", 0.0)])) > optimum);
+    assert!(task.keeping(&Intervention { targets: vec![], actions: vec![] })[0].1 < 0.6);
+}
+
 /// The search that tasks of one's own are measured by finds what was worked out for these: with a limit the best that keeps it, with a context
 /// the mean over contexts of the best in each. Rewards of noisy tasks are means of 100,000 experiments, contexts 64.
 #[test]

@@ -149,11 +149,9 @@ impl Data {
                 // A program may report the value it was given with fewer digits.
                 match value {
                     Some(found) if (*found - set).abs() > 1e-6 * (high - low) => {
-                        return Err(DataError::ContradictsTarget {
-                            node: problem.nodes()[*node].name.clone(),
-                            set: *set,
-                            found: *found,
-                        });
+                        let node = problem.nodes()[*node].name.clone();
+                        let (set, found) = (problem.said(&node, *set), problem.said(&node, *found));
+                        return Err(DataError::ContradictsTarget { node, set, found });
                     }
                     _ => *value = Some(*set),
                 }

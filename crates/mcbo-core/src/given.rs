@@ -127,11 +127,10 @@ impl Given {
                 let Some(value) = values.get_mut(slot) else { continue };
                 match *value {
                     Some(found) if !is_rounded(given, found) => {
-                        let node = &problem.nodes()[*node];
-                        let shown =
-                            |value| node.choice(value).map_or_else(|| f64::to_string(&value), str::to_owned);
-                        let (given, found) = (shown(given), shown(found));
-                        return Err(DataError::ContradictsGiven { node: node.name.clone(), given, found });
+                        let name = &problem.nodes()[*node].name;
+                        let (given, found) = (problem.said(name, given), problem.said(name, found));
+                        let node = crate::network::slot_name(problem, *node, slot - problem.slot(*node).start);
+                        return Err(DataError::ContradictsGiven { node, given, found });
                     }
                     _ => *value = Some(given),
                 }

@@ -25,6 +25,10 @@ pub fn from_json(problem: &Problem, text: &str) -> Result<Named, BadInput> {
         let names = problem.names_of(&name);
         let number = |value: &Value| match value {
             Value::String(text) if !names.is_empty() => assignment::choice(&name, names, text),
+            // Names may look like numbers; a place in the list of names is none of them.
+            Value::Number(number) if !names.is_empty() => {
+                assignment::choice(&name, names, &number.to_string())
+            }
             _ => {
                 value.as_f64().ok_or_else(|| BadInput::new(format!("{name}: {value} is not a number"), hint))
             }

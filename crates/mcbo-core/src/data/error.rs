@@ -69,10 +69,10 @@ pub enum DataError {
     ContradictsTarget {
         /// The node.
         node: String,
-        /// The value it was set to.
-        set: f64,
-        /// The value reported.
-        found: f64,
+        /// The value it was set to, by its name if it has one.
+        set: String,
+        /// The value reported, in the same way.
+        found: String,
     },
     /// A value is said to be known beforehand of a node that is no context.
     #[error("{name:?} is no context; hint: {}", match known.as_str() {

@@ -120,6 +120,26 @@ impl Network {
     }
 }
 
+impl Network {
+    /// How far single outcomes of an intervention lie beyond the limits on average, in deviations of what was measured of a node, of the
+    /// node that is furthest beyond. What has no value is infinitely far.
+    pub(crate) fn beyond_limits(&self, problem: &Problem, intervention: &Intervention) -> f64 {
+        let single = self.singles(problem, intervention);
+        let outcomes = DRAWS * SAMPLES;
+        let mut furthest: f64 = 0.0;
+        for node in problem.limited() {
+            let Some(limit) = problem.nodes()[node].limit else { continue };
+            for (component, slot) in problem.slot(node).enumerate() {
+                let scale = self.nodes[node].as_ref().map_or(1.0, |model| model.outputs[component].scale);
+                let beyond = |outcome: usize| limit.beyond(single.before_noise(slot, outcome));
+                let mean = (0..outcomes).map(beyond).sum::<f64>() / outcomes as f64;
+                furthest = furthest.max(if mean.is_nan() { f64::INFINITY } else { mean / scale });
+            }
+        }
+        furthest
+    }
+}
+
 /// Single outcomes of what limits depend on: every draw of the mechanisms with every realisation of the noise.
 struct Singles {
     /// Without the node's own noise, by slot: one number where all outcomes are the same, NaN where there is none.

@@ -179,14 +179,13 @@ pub fn enumerate(problem: &Problem, limit: usize) -> Option<Vec<Choice>> {
             continue;
         }
         let largest = room.min(useful.len());
-        for size in 0..=largest {
-            let complete = subsets(&useful, size, &mut |subset| {
-                let dominated = size < largest && always.iter().any(|action| !subset.contains(action));
-                dominated || push(subset.to_vec())
-            });
-            if !complete {
-                return None;
-            }
+        // Fewer than there is room for are as good as more only without a switch: whatever costs nothing is part of them.
+        let with_all = |switched: &[usize]| always.iter().chain(switched).copied().collect();
+        let complete = (always.len()..largest)
+            .all(|size| subsets(&switches, size - always.len(), &mut |switched| push(with_all(switched))))
+            && subsets(&useful, largest, &mut |subset| push(subset.to_vec()));
+        if !complete {
+            return None;
         }
     }
     choices.sort();
@@ -342,6 +341,23 @@ mod tests {
             assert_eq!(enumerate(&problem, choices.len()), Some(choices.clone()));
             assert_eq!(enumerate(&problem, choices.len() - 1), None);
         }
+    }
+
+    /// Going through all subsets of forty actions would not end.
+    #[test]
+    fn one_switch_among_many_actions_makes_two_choices() {
+        let names: Vec<String> = (0..40).map(|k| format!("a{k}")).collect();
+        let built = |most: Option<usize>| {
+            let builder = Problem::builder("p").action_with_neutral("switch", [1.0, 2.0], 0.0);
+            let builder = names.iter().fold(builder, |builder, name| builder.action(name, [0.0, 1.0]));
+            let all = names.iter().map(String::as_str).chain(["switch"]);
+            let builder = builder.node("y", |n| n.actions(all)).maximize("y");
+            most.into_iter().fold(builder, |builder, most| builder.max_interventions(most))
+        };
+        let count = |most| built(most).build().expect("a problem").choices().map(<[Choice]>::len);
+        assert_eq!(count(None), Some(2));
+        assert_eq!(count(Some(40)), Some(41));
+        assert_eq!(count(Some(20)), None);
     }
 
     #[test]

@@ -6,6 +6,8 @@ pub struct Grid {
     low: f64,
     step: f64,
     count: usize,
+    /// The last value: the end of the range where rounding would go beyond it.
+    last: f64,
     /// Decimals that the first value and the step are written with.
     decimals: usize,
 }
@@ -23,12 +25,16 @@ impl Grid {
         let steps = (high - low) / step;
         let usable = step.is_finite() && step > 0.0 && steps < MOST && steps + ROUNDING >= 1.0;
         let decimals = decimals(low).max(decimals(step));
-        usable.then(|| Self { low, step, count: (steps + ROUNDING) as usize + 1, decimals })
+        usable.then(|| {
+            let count = (steps + ROUNDING) as usize + 1;
+            let grid = Self { low, step, count, last: high, decimals };
+            Self { last: grid.value(count - 1), ..grid }
+        })
     }
 
     /// The grid of one value, of a range of this width.
     pub(crate) fn single(value: f64, width: f64) -> Self {
-        Self { low: value, step: width, count: 1, decimals: decimals(value) }
+        Self { low: value, step: width, count: 1, last: value, decimals: decimals(value) }
     }
 
     /// Number of values, at least two unless one is fixed.
@@ -44,10 +50,11 @@ impl Grid {
     /// The value at a place, as it would be written: 0.3 and not 0.30000000000000004.
     pub fn value(self, place: usize) -> f64 {
         let value = self.low + place.min(self.count - 1) as f64 * self.step;
-        if self.decimals > LONGEST {
-            return value;
-        }
-        format!("{value:.*}", self.decimals).parse().unwrap_or(value)
+        let written = match self.decimals > LONGEST {
+            true => value,
+            false => format!("{value:.*}", self.decimals).parse().unwrap_or(value),
+        };
+        written.min(self.last)
     }
 
     /// The place of the value next to a number.
@@ -90,6 +97,10 @@ mod tests {
         assert_eq!(values([0.0, 0.4], 0.1), [0.0, 0.1, 0.2, 0.3, 0.4]);
         assert_eq!(values([-0.05, 0.1], 0.05), [-0.05, 0.0, 0.05, 0.1]);
         assert_eq!(values([0.0, 1.0], 1.0 / 3.0).len(), 4);
+        // Nothing lies beyond the range, however a step was rounded.
+        assert_eq!(values([0.0, 100.0], 33.333_333_4), [0.0, 33.333_333_4, 66.666_666_8, 100.0]);
+        assert_eq!(values([0.0, 1.0], 0.333_333_333_4)[3], 1.0);
+        assert_eq!(values([0.0, 10.0], 10.000_000_1), [0.0, 10.0]);
         assert_eq!(values([1e6, 1e6 + 3.0], 1.5), [1e6, 1e6 + 1.5, 1e6 + 3.0]);
     }
 

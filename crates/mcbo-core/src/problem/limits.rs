@@ -48,6 +48,13 @@ impl Limit {
             && self.above.is_none_or(|level| value >= level)
     }
 
+    /// How far a value lies beyond it; 0 if it keeps it.
+    pub fn beyond(&self, value: f64) -> f64 {
+        let above = self.below.map_or(0.0, |level| value - level);
+        let below = self.above.map_or(0.0, |level| level - value);
+        if value.is_nan() { value } else { above.max(below).max(0.0) }
+    }
+
     /// How probable it is that it is kept about a value, by the distribution function of what is added to that.
     pub fn kept_about(&self, value: f64, cumulative: impl Fn(f64) -> f64) -> f64 {
         let share = |level: f64| cumulative(level - value);

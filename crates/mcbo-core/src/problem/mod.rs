@@ -390,6 +390,11 @@ impl Problem {
         name_of(self.names_of(name), value)
     }
 
+    /// A value of a node or an action as people write it: its name if it has one, else the number.
+    pub(crate) fn said(&self, name: &str, value: f64) -> String {
+        self.name_of(name, value).map_or_else(|| value.to_string(), str::to_owned)
+    }
+
     /// The places among a node's inputs of those whose values are names.
     pub(crate) fn named_inputs(&self, node: usize) -> Vec<usize> {
         let node = &self.nodes[node];

@@ -213,7 +213,7 @@ impl Mcbo {
         let allowed = compared
             .into_iter()
             .map(|(_, intervention)| intervention)
-            .filter(|at| shortfall(&network.keeping(problem, at), Counting::Plausible) == 0.0);
+            .filter(|at| shortfall(problem, network, at, Counting::Plausible) == 0.0);
         let finalists = allowed.take(FINALISTS);
         let finalists: Vec<Intervention> = known.into_iter().chain(finalists).collect();
         let rewards: Vec<Vec<f64>> = finalists.iter().map(|at| again.rewards(at)).collect();
@@ -222,7 +222,7 @@ impl Mcbo {
         // What comes no nearer to breaking a limit than what it takes the place of.
         let missing: Vec<f64> = finalists
             .iter()
-            .map(|at| shortfall(&network.keeping(problem, at), Counting::Plausible))
+            .map(|at| shortfall(problem, network, at, Counting::Plausible))
             .collect();
         let worth = |place: usize| match missing[place] > missing[0] || context.is_taken(&finalists[place]) {
             true => f64::NAN,

@@ -79,9 +79,21 @@ fn spread(problem: &Problem, data: &Data) -> f64 {
     if spread > 0.0 && spread.is_finite() { spread } else { 1.0 }
 }
 
-/// How much is missing for the limits to be kept: the largest difference between a probability that is wanted and what it is.
-pub(super) fn shortfall(keeping: &[Keeping], counting: Counting) -> f64 {
-    keeping.iter().map(|k| k.wanted - k.chance(counting)).fold(0.0, f64::max)
+/// A smaller probability says nothing any more of how near something is to a limit.
+const HOPELESS: f64 = 1e-6;
+
+/// How much is missing for an intervention to keep the limits, 0 if nothing: the largest difference between a probability that is wanted
+/// and what it is, and how far outcomes are beyond where there is no chance.
+pub(super) fn shortfall(
+    problem: &Problem,
+    network: &Network,
+    intervention: &Intervention,
+    counting: Counting,
+) -> f64 {
+    let keeping = network.keeping(problem, intervention);
+    let missing = keeping.iter().map(|k| k.wanted - k.chance(counting)).fold(0.0, f64::max);
+    let far = || network.beyond_limits(problem, intervention);
+    missing + if keeping.iter().any(|k| k.chance(counting) < HOPELESS) { far() } else { 0.0 }
 }
 
 /// Of decisions of one choice, whether each plausibly keeps the limits, by a few draws: all that is dear to count exactly is not worth it
@@ -127,7 +139,7 @@ pub(super) fn within<'a>(
         let mut found = found.into_iter();
         let mut enough = false;
         for candidate in found.by_ref().take(LOOKED_AT) {
-            let missing = shortfall(&network.keeping(context.problem, &candidate.intervention), counting);
+            let missing = shortfall(context.problem, network, &candidate.intervention, counting);
             enough = missing == 0.0 && !context.is_taken(&candidate.intervention);
             looked_at.push((missing, candidate));
             if enough {
@@ -166,7 +178,7 @@ pub(super) fn keeping_ones(
     if !problem.has_limits() {
         return interventions;
     }
-    let keeps = |at: &&Intervention| shortfall(&network.keeping(problem, at), counting) == 0.0;
+    let keeps = |at: &&Intervention| shortfall(problem, network, at, counting) == 0.0;
     let kept: Vec<Intervention> = interventions.iter().filter(keeps).cloned().collect();
     if kept.is_empty() { interventions } else { kept }
 }

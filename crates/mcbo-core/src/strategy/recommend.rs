@@ -187,7 +187,7 @@ fn advise(
     let observed = best_observed(problem, context.data, CANDIDATES).into_iter();
     let observed = observed.map(|intervention| (Choice::of(problem, &intervention), intervention));
     let worth = |intervention: &Intervention| {
-        let missing = shortfall(&quick.keeping(problem, intervention), Counting::Cautious);
+        let missing = shortfall(problem, quick, intervention, Counting::Cautious);
         match &known {
             Some(known) if known.intervention == *intervention => {
                 Worth { missing, sure: true, reward: known.reward }

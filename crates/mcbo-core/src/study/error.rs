@@ -39,10 +39,10 @@ pub enum StudyError {
         number: usize,
         /// The node.
         node: String,
-        /// The value the study has.
-        stored: f64,
-        /// The value told now.
-        told: f64,
+        /// The value the study has, by its name if it has one.
+        stored: String,
+        /// The value told now, in the same way.
+        told: String,
     },
     /// A value that is to be corrected was never told.
     #[error("trial {number}: {node} has no value to correct; hint: tell it")]

@@ -232,6 +232,7 @@ impl Study {
         let (suggested, told) = (&trial.suggestion.intervention, trial.intervention());
         let settled = trial.suggestion.origin() == Origin::Added;
         let conflict = |name: &str, stored: f64, told: f64| {
+            let (stored, told) = (self.problem.said(name, stored), self.problem.said(name, told));
             Err(StudyError::Conflict { number, node: name.to_owned(), stored, told })
         };
         for (place, action) in self.problem.actions().iter().enumerate() {

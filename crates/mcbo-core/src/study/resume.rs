@@ -100,6 +100,8 @@ impl Study {
                     // What was set is compared with some slack where observations are checked.
                     (Some(stored), Some(told)) if !target && stored != told => {
                         let node = node.name.clone();
+                        let (stored, told) =
+                            (self.problem.said(&node, stored), self.problem.said(&node, told));
                         return Err(StudyError::Conflict { number, node, stored, told });
                     }
                     (_, Some(told)) => merged[slot] = Some(told),
@@ -245,7 +247,7 @@ mod tests {
         assert_eq!(study.data().observations()[0].values, [Some(0.5), Some(1.0)]);
         assert_eq!(study.trials()[0].values.as_deref(), Some(&[Some(0.5), Some(1.0)][..]));
         let conflict = study.amend(1, &[Some(0.5), Some(7.0)]).unwrap_err();
-        assert!(matches!(conflict, StudyError::Conflict { stored: 1.0, told: 7.0, .. }), "{conflict}");
+        assert!(matches!(conflict, StudyError::Conflict { ref stored, ref told, .. } if stored == "1" && told == "7"), "{conflict}");
         assert!(study.amend(2, &[Some(f64::NAN), None]).is_err());
         assert!(study.amend(2, &[None]).is_err());
         assert!(study.amend(0, &[None, None]).is_err() && study.amend(3, &[None, None]).is_err());

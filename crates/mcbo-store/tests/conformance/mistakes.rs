@@ -29,10 +29,10 @@ pub fn identical_and_conflicting_tells(url: &str) {
     assert_eq!(study.events().unwrap(), events, "no event for what is known");
     let (was, other) = (values[2].1[0], values[2].1[0] + 1e-12);
     let error = refused(&mut study, |study| study.tell(1, &[("growth", vec![other])], None));
-    let StoreError::Study(StudyError::Conflict { number: 1, ref node, stored, told }) = error else {
+    let StoreError::Study(StudyError::Conflict { number: 1, ref node, ref stored, ref told }) = error else {
         panic!("{error}")
     };
-    assert_eq!((node.as_str(), stored, told), ("growth", was, other));
+    assert_eq!((node.as_str(), stored, told), ("growth", &was.to_string(), &other.to_string()));
     let said = error.to_string();
     assert!(said.contains(&was.to_string()) && said.contains(&other.to_string()), "{said}");
     // Failing what is told is refused, failing twice is not.

@@ -90,9 +90,8 @@ fn the_most_calories_that_keep_the_index() {
             let oldest = (13.7 * (heaviest - calories * 150.0 / 7716.0) + 5.0 * height - metabolism) / 6.8;
             ((oldest - 55.0) / 20.0).clamp(0.0, 1.0)
         };
-        let pairs = (0..200).flat_map(|i| {
-            (0..200).map(move |k| (middle([1490.0, 1520.0], i), middle([170.0, 180.0], k)))
-        });
+        let pairs = (0..200)
+            .flat_map(|i| (0..200).map(move |k| (middle([1490.0, 1520.0], i), middle([170.0, 180.0], k))));
         pairs.map(keeping).sum::<f64>() / 40_000.0
     };
     let (mut low, mut high) = (-400.0, 0.0);

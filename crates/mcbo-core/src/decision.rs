@@ -151,7 +151,30 @@ impl DecisionSpace {
                 Place::Action(action) => intervention.actions[action] = value,
             }
         }
+        self.round_sums(problem, &mut intervention.actions);
         intervention
+    }
+
+    /// What must be equal is: the last value of a sum that is free is what the others leave, where that is it but for rounding.
+    fn round_sums(&self, problem: &Problem, actions: &mut [f64]) {
+        const ROUNDING: f64 = 1e-6;
+        for requirement in problem.requirements().iter().filter(|requirement| requirement.is_equality()) {
+            let free = |&(action, weight): &(usize, f64)| {
+                let variable = self.variables.iter().find(|variable| variable.place == Place::Action(action));
+                variable
+                    .filter(|variable| variable.grid.is_none())
+                    .map(|variable| (action, weight, variable.range))
+            };
+            let Some((action, weight, [low, high])) = requirement.terms().iter().rev().find_map(free) else {
+                continue;
+            };
+            let others = requirement.terms().iter().filter(|(other, _)| *other != action);
+            let left =
+                (requirement.most() - others.map(|&(other, c)| c * actions[other]).sum::<f64>()) / weight;
+            if (left - actions[action]).abs() <= ROUNDING * (high - low) {
+                actions[action] = left.clamp(low, high);
+            }
+        }
     }
 
     /// The point that stands for an intervention of this choice; values outside their range count as its nearest end.

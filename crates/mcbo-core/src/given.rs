@@ -129,7 +129,8 @@ impl Given {
                     Some(found) if !is_rounded(given, found) => {
                         let name = &problem.nodes()[*node].name;
                         let (given, found) = (problem.said(name, given), problem.said(name, found));
-                        let node = crate::network::slot_name(problem, *node, slot - problem.slot(*node).start);
+                        let node =
+                            crate::network::slot_name(problem, *node, slot - problem.slot(*node).start);
                         return Err(DataError::ContradictsGiven { node, given, found });
                     }
                     _ => *value = Some(given),

@@ -106,6 +106,9 @@ pub fn sentences(study: &Study, why: &Why) -> Vec<String> {
         Some((trial, apart)) if apart < SAME => {
             format!("Known of it: trial {trial} was much the same, so this one is a repetition.")
         }
+        Some((trial, apart)) if apart >= 1.0 => format!(
+            "Known of it: nothing much like it was measured; the most similar is trial {trial}, of another name or at the other end of a range."
+        ),
         Some((trial, apart)) => {
             format!("Known of it: the most similar is trial {trial}, {:.1} % of a range away.", 100.0 * apart)
         }

@@ -345,9 +345,13 @@ impl Ledger {
         let trial = self.study.trials()[number - 1].clone();
         let record = self.records.get(number - 1).expect("every trial has a record").into_owned();
         let problem = self.study.problem();
-        let without = |node: &usize| match &trial.values {
-            Some(values) => values[problem.slot(*node)].iter().any(Option::is_none),
-            None => true,
+        // What was set or given is known, whether anything was measured yet or not.
+        let is_known = |node: usize| {
+            trial.intervention().target(node).is_some() || trial.suggestion.given.of(node).is_some()
+        };
+        let without = |&node: &usize| match &trial.values {
+            Some(values) => values[problem.slot(node)].iter().any(Option::is_none),
+            None => !is_known(node),
         };
         let missing = (0..problem.nodes().len())
             .filter(without)

@@ -254,7 +254,8 @@ pub(crate) fn first_event(
 ) -> Result<Event, StoreError> {
     let problem = Problem::from_toml(problem_toml)?;
     let refused = |reason| StoreError::Strategy { name: options.strategy.strategy.clone(), reason };
-    strategies.strategy(&options.strategy).map_err(refused)?;
+    let strategy = strategies.strategy(&options.strategy).map_err(refused)?;
+    strategy.check(&problem).map_err(|error| refused(error.reason()))?;
     strategies.advisor(&options.strategy).map_err(refused)?;
     Ok(Event::Created(Created {
         format: FORMAT,

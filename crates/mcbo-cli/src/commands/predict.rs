@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use mcbo_core::{Criterion, Given, Intervention, MechanismKind, Network, Prediction, Problem};
+use mcbo_core::{Given, Intervention, MechanismKind, Network, Prediction, Problem};
 
 use crate::cli::Predict;
 use crate::console::{BOLD, Console, styled};
@@ -20,10 +20,8 @@ pub fn run(arguments: &Predict) -> Result<ExitCode> {
     let problem = study.problem();
     let intervention = row(problem, named)?.intervention(problem)?;
     let given = assignment::given(problem, &arguments.given.given)?;
-    let (prediction, network) = super::with_threads(arguments.threads, || {
-        let recommendation = study.recommend_given(Criterion::Mean, &given)?;
-        Ok((study.predict(&recommendation, &intervention)?, recommendation.network))
-    })?;
+    let (prediction, network) =
+        super::with_threads(arguments.threads, || Ok(study.predict_given(&intervention, &given)?))?;
     if arguments.json {
         let document =
             mcbo_report::predict::document(&arguments.study, problem, &intervention, &given, &prediction);

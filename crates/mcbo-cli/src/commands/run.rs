@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use mcbo_core::{
-    Certificate, Given, Preset, Problem, Recommendation, Strategy, StrategyName, Study, Trial, TrialState,
-    Warning,
+    Certificate, Given, Preset, Problem, Recommendation, Strategy, StrategyName, Study, SuggestError, Trial,
+    TrialState, Warning,
 };
 use mcbo_store::{Options, StoreError, StoredStudy};
 use serde_json::json;
@@ -105,13 +105,13 @@ fn run_study(arguments: &Run, console: &Console) -> Result<RunStudy> {
                 // Nobody asked for a store: measuring goes on without one.
                 Err(error) if arguments.storage.storage.is_none() && !is_damage(&error) => {
                     console.warning(&format!("this run is not kept: {error}"));
-                    Ok(RunStudy::in_memory(in_memory(arguments, problem, &options), worker.clone()))
+                    Ok(RunStudy::in_memory(in_memory(arguments, problem, &options)?, worker.clone()))
                 }
                 Err(error) => Err(error),
             }
         }
         (None, _, Some((_, problem))) => {
-            Ok(RunStudy::in_memory(in_memory(arguments, problem, &options), worker.clone()))
+            Ok(RunStudy::in_memory(in_memory(arguments, problem, &options)?, worker.clone()))
         }
         (None, _, None) => {
             Err(BadInput::new("no problem is given", "name a problem file, or a --study").into())
@@ -124,16 +124,19 @@ fn is_damage(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(StoreError::Damaged { .. } | StoreError::Empty { .. }))
 }
 
-fn in_memory(arguments: &Run, problem: Problem, options: &Options) -> Study {
+fn in_memory(arguments: &Run, problem: Problem, options: &Options) -> Result<Study> {
     let chooser = &arguments.chooser;
     let (name, preset) =
         (chooser.strategy.unwrap_or(StrategyName::Mcbo), chooser.preset.unwrap_or(Preset::Default));
     let settings = strategies::settings(name, preset, chooser.beta, chooser.aim);
     let strategy: Arc<dyn Strategy> = settings.build().into();
+    let refused =
+        |error: SuggestError| StoreError::Strategy { name: strategy.name().into(), reason: error.reason() };
+    strategy.check(&problem).map_err(refused)?;
     let study = Study::with_strategy(problem, strategy, options.seed).advisor(settings.mcbo());
     match options.initial {
-        Some(trials) => study.initial(trials),
-        None => study,
+        Some(trials) => Ok(study.initial(trials)),
+        None => Ok(study),
     }
 }
 

@@ -53,6 +53,22 @@ impl Problem {
         Some(Self { listed, ..self.clone() })
     }
 
+    /// The same problem for a search in which costs do not count: without choices that are part of a larger one, whose further actions may
+    /// just as well stay neutral. None where there are no costs, or nothing to leave out.
+    pub(crate) fn at_any_cost(&self) -> Option<Self> {
+        let choices = self.choices().filter(|_| self.has_costs())?;
+        let within = |choice: &Choice, larger: &Choice| {
+            let has = |action: &usize| choice.actions.contains(action);
+            let idle = |action: &usize| self.actions[*action].can_take(self.actions[*action].neutral);
+            choice.targets == larger.targets
+                && choice.actions.len() < larger.actions.len()
+                && choice.actions.iter().all(|action| larger.actions.contains(action))
+                && larger.actions.iter().all(|action| has(action) || idle(action))
+        };
+        let is_part = |choice: &Choice| choices.iter().any(|larger| within(choice, larger));
+        choices.iter().any(is_part).then(|| self.with_choices(|choice| !is_part(choice)))?
+    }
+
     /// Leaves an action one value.
     pub(crate) fn fix_action(&mut self, action: usize, value: super::Grid) {
         self.actions[action].grid = Some(value);
@@ -358,6 +374,27 @@ mod tests {
         assert_eq!(count(None), Some(2));
         assert_eq!(count(Some(40)), Some(41));
         assert_eq!(count(Some(20)), None);
+    }
+
+    #[test]
+    fn at_any_cost_the_largest_choices_are_enough() {
+        let cost = crate::Cost { fixed: 1.0, per_unit: 0.0 };
+        let built = |cost: Option<crate::Cost>| {
+            let builder = Problem::builder("p")
+                .action("a", [0.0, 1.0])
+                .action_with_neutral("switch", [1.0, 2.0], 0.0)
+                .node("x", |n| n.actions(["a", "switch"]).hard([0.0, 1.0]))
+                .node("y", |n| n.parents(["x"]))
+                .maximize("y");
+            let builder = cost.into_iter().fold(builder, |builder, cost| builder.action_cost("a", cost));
+            builder.build().expect("a problem")
+        };
+        assert!(built(None).at_any_cost().is_none());
+        let (problem, free) = (built(Some(cost)), built(None));
+        let wide = problem.at_any_cost().expect("fewer choices");
+        assert_eq!(problem.choices().map(<[Choice]>::len), Some(5));
+        assert_eq!(wide.choices(), free.choices());
+        assert_eq!(wide, problem, "nothing else is another");
     }
 
     #[test]

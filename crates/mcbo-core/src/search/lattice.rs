@@ -20,6 +20,8 @@ const FEW: usize = 64;
 const EACH: usize = 2;
 /// Places that values are exchanged from.
 const EXCHANGED: usize = 6;
+/// Combinations of names that are all begun from.
+const COMBINATIONS: usize = 16;
 /// Exchanges in a row, at the most.
 const EXCHANGES: usize = 24;
 /// The best exchanges, from which the other variables climb so many evaluations before one is taken.
@@ -45,7 +47,8 @@ pub(super) fn climb(
     let combinations =
         space.grids().try_fold(1_usize, |product, (_, grid)| product.checked_mul(grid.count()));
     let mut places = match combinations {
-        Some(count) if count <= FEW => every(coarse, starts, stages.first),
+        // One start is a place to go up from, several are a search.
+        Some(count) if count <= FEW && starts.len() > 1 => every(coarse, starts, stages.first),
         _ => exchanged(coarse, starts, stages.first),
     };
     places.sort_by(by_value);
@@ -152,15 +155,27 @@ fn every(coarse: &dyn Acquisition, mut starts: Vec<Scored>, evaluations: usize) 
 /// The places that exchanges of single values lead to.
 fn exchanged(coarse: &dyn Acquisition, starts: Vec<Scored>, evaluations: usize) -> Vec<Scored> {
     let space = coarse.space();
-    let own = starts.iter().map(|start| start.point.clone()).collect();
+    let mut own: Vec<Vec<f64>> = starts.iter().map(|start| start.point.clone()).collect();
+    let (most, looked_at) = if own.len() > 1 { (EXCHANGED, LOOKED_AT) } else { (1, 1) };
+    if own.len() > 1 {
+        own.extend(under_other_names(space, &own));
+    }
     let relaxed = ascend(coarse, Moving::Numbers, own, evaluations);
     let points = relaxed.into_iter().chain(starts).map(|place| place.point);
     let mut places = score(coarse, allowed(space, points));
     places.sort_by(by_value);
     let apart = |a: &Scored, b: &Scored| space.grids().any(|(k, _)| (a.point[k] - b.point[k]).abs() > 1e-9);
+    // First the best place under each combination of names, then others: with other names other numbers are best, and of two exchanges that
+    // only help together neither is taken.
+    let renamed = |a: &Scored, b: &Scored| names(space, &a.point) != names(space, &b.point);
     let mut best: Vec<Scored> = Vec::new();
+    let mut others: Vec<Scored> = Vec::new();
     for place in places {
-        if best.len() < EXCHANGED && best.iter().all(|other| apart(other, &place)) {
+        let new = best.len() < most && best.iter().all(|other| renamed(other, &place));
+        if new { best.push(place) } else { others.push(place) }
+    }
+    for place in others {
+        if best.len() < most && best.iter().all(|other| apart(other, &place)) {
             best.push(place);
         }
     }
@@ -169,7 +184,7 @@ fn exchanged(coarse: &dyn Acquisition, starts: Vec<Scored>, evaluations: usize) 
         for _ in 0..EXCHANGES {
             let mut moved = score(coarse, exchanges(space, &place.point));
             moved.sort_by(by_value);
-            moved.truncate(LOOKED_AT);
+            moved.truncate(looked_at);
             let points = moved.into_iter().map(|place| place.point).collect();
             let mut climbed = ascend(coarse, Moving::Continuous, points, LOOKS);
             climbed.sort_by(by_value);
@@ -183,6 +198,36 @@ fn exchanged(coarse: &dyn Acquisition, starts: Vec<Scored>, evaluations: usize) 
         }
     }
     ended
+}
+
+/// The names that a point stands for.
+fn names(space: &DecisionSpace, point: &[f64]) -> Vec<usize> {
+    let named = space.grids().filter(|(k, _)| space.variables()[*k].named);
+    named.map(|(k, grid)| grid.nearest(space.variables()[k].value(point[k]))).collect()
+}
+
+/// The first of some points under every combination of names that none of them has; none where the combinations are many.
+fn under_other_names(space: &DecisionSpace, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let Some(first) = points.first() else { return Vec::new() };
+    let mut missing = vec![first.clone()];
+    for (k, grid) in space.grids().filter(|(k, _)| space.variables()[*k].named) {
+        if missing.len() * grid.count() > COMBINATIONS {
+            return Vec::new();
+        }
+        let units: Vec<f64> =
+            (0..grid.count()).map(|place| space.variables()[k].grid_unit(grid, place)).collect();
+        let renamed = |point: Vec<f64>| {
+            let with = |&unit: &f64| {
+                let mut point = point.clone();
+                point[k] = unit;
+                point
+            };
+            units.iter().map(with).collect::<Vec<_>>()
+        };
+        missing = missing.into_iter().flat_map(renamed).collect();
+    }
+    missing.retain(|point| points.iter().all(|other| names(space, other) != names(space, point)));
+    missing
 }
 
 /// Allowed points that differ from one in a single value, or in two that a requirement couples: one up, the other down.

@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 use crate::acquisition::{Acquisition, BlackBoxReward, Score};
 use crate::network::{ModelSettings, RewardModel};
 use crate::search::{Candidate, SearchSettings, SearchTask, maximize};
-use crate::{Choice, Intervention};
+use crate::{Choice, Intervention, Problem};
 
 use super::costs::log_per_cost;
 use super::{
@@ -99,6 +99,10 @@ impl Strategy for Ucb {
         "ucb"
     }
 
+    fn check(&self, problem: &Problem) -> Result<(), SuggestError> {
+        super::keeps_no_limits(problem, self.name())
+    }
+
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         context.only_rewards(self.name())?;
         let (model, memory) = fit(&self.model, context, rng)?;
@@ -119,6 +123,10 @@ impl Strategy for Ucb {
 impl Strategy for ExpectedImprovement {
     fn name(&self) -> &str {
         "ei"
+    }
+
+    fn check(&self, problem: &Problem) -> Result<(), SuggestError> {
+        super::keeps_no_limits(problem, self.name())
     }
 
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {

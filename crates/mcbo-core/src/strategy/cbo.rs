@@ -85,6 +85,10 @@ impl Strategy for Cbo {
         "cbo"
     }
 
+    fn check(&self, problem: &Problem) -> Result<(), SuggestError> {
+        super::keeps_no_limits(problem, self.name())
+    }
+
     fn suggest(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Proposal, SuggestError> {
         context.only_rewards(self.name())?;
         let problem = context.problem;

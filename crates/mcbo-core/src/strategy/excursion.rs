@@ -220,10 +220,8 @@ impl Mcbo {
         let of_tried = &rewards[1..=tried.len()];
         let best = &of_tried[largest(of_tried.iter().map(|rewards| mean(rewards)))?];
         // What comes no nearer to breaking a limit than what it takes the place of.
-        let missing: Vec<f64> = finalists
-            .iter()
-            .map(|at| shortfall(problem, network, at, Counting::Plausible))
-            .collect();
+        let missing: Vec<f64> =
+            finalists.iter().map(|at| shortfall(problem, network, at, Counting::Plausible)).collect();
         let worth = |place: usize| match missing[place] > missing[0] || context.is_taken(&finalists[place]) {
             true => f64::NAN,
             false => again.worth(&rewards[place], best),

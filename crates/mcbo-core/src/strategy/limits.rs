@@ -9,8 +9,7 @@ use super::{Context, Warning};
 
 /// What missing log-odds of keeping a limit cost, in standard deviations of the rewards, and the log-odds that are asked for beyond what
 /// is wanted; then more of both, if nothing that keeps it is found.
-pub(super) const FIRST: (f64, f64) = (3.0, 0.1);
-const PRICES: [(f64, f64); 3] = [FIRST, (30.0, 0.4), (300.0, 1.5)];
+pub(super) const PRICES: [(f64, f64); 3] = [(3.0, 0.1), (30.0, 0.4), (300.0, 1.5)];
 /// Places of a search that are looked at exactly, and the nearest of them that the next one begins from.
 const LOOKED_AT: usize = 8;
 const NEAREST: usize = 4;

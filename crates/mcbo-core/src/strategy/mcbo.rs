@@ -167,6 +167,7 @@ impl Mcbo {
             ranking_samples: 64,
             ..self.search
         };
+        let at_any_cost = problem.at_any_cost();
         let search = |for_cost: bool| {
             within(context, network, Counting::Plausible, seed, |guard, near| {
                 let factory = |choice: &Choice, count: usize, seed: u64| {
@@ -190,6 +191,7 @@ impl Mcbo {
                     guard.over(choice, count, gain)
                 };
                 let warm: Vec<Intervention> = warm.iter().chain(near).cloned().collect();
+                let problem = if for_cost { problem } else { at_any_cost.as_ref().unwrap_or(problem) };
                 let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase: &|_| {} };
                 maximize(&task, &about(&settings, near))
             })
@@ -258,6 +260,8 @@ pub(super) fn search_under(
         };
         guard.over(choice, samples, optimistic)
     };
+    let at_any_cost = problem.at_any_cost();
+    let problem = at_any_cost.as_ref().unwrap_or(problem);
     let task = SearchTask { problem, factory: &factory, warm: &warm, seed, on_phase };
     maximize(&task, &about(settings, near))
 }

@@ -32,6 +32,7 @@ pub use excursion::Excursions;
 pub use mcbo::{Exploration, Luck, Mcbo};
 pub use observe::Observe;
 pub use random::{Random, design_point};
+pub(crate) use recommend::expects;
 pub use recommend::{Criterion, Recommendation};
 
 /// What a strategy remembers from one round to the next. It is part of the study, so that a resumed study goes on
@@ -139,10 +140,7 @@ impl Context<'_> {
             let hint = "`mcbo` and `eifn` can; without what is given it takes contexts for noise";
             return Err(cannot("use what is known of contexts", hint));
         }
-        if self.problem.has_limits() {
-            return Err(cannot("keep limits", "`mcbo` and `eifn` can"));
-        }
-        Ok(())
+        keeps_no_limits(self.problem, name)
     }
 
     /// What to say of what the problem has and a strategy does not look at: costs, and limits if it does not know of them either.
@@ -160,6 +158,15 @@ impl Context<'_> {
     /// Whether a trial did what could be proposed today.
     fn in_ranges(&self, trial: usize) -> bool {
         crate::data::outside(self.problem, &self.data.observations()[trial].intervention).next().is_none()
+    }
+}
+
+/// Refuses limits for a strategy that knows rewards alone.
+fn keeps_no_limits(problem: &Problem, name: &str) -> Result<(), SuggestError> {
+    let (what, hint) = ("keep limits", "`mcbo` and `eifn` can");
+    match problem.has_limits() {
+        true => Err(SuggestError::Cannot { name: name.to_owned(), what, hint }),
+        false => Ok(()),
     }
 }
 
@@ -214,8 +221,7 @@ pub enum Warning {
     /// Nothing that was found keeps the limits.
     #[error(
         "nothing is likely to keep the limits: this comes nearest, with a probability of {}; hint: if more trials do not help, ask for less or allow more",
-        missing.iter().map(|(name, chance, wanted)| format!("{chance:.2} instead of {wanted} for {name}"))
-            .collect::<Vec<_>>().join(", ")
+        too_rarely(missing)
     )]
     LimitsUnlikely {
         /// The limited nodes, with the probability and the one that is wanted.
@@ -223,9 +229,8 @@ pub enum Warning {
     },
     /// What was found keeps the limits by what is probable, but not in every plausible system.
     #[error(
-        "nothing is sure to keep the limits: this comes nearest; one in twenty systems that agree with the data keeps them with a probability of {} at the most; hint: trials near it tell",
-        missing.iter().map(|(name, chance, wanted)| format!("{chance:.2} instead of {wanted} for {name}"))
-            .collect::<Vec<_>>().join(", ")
+        "nothing is sure to keep the limits: this comes nearest; one in forty systems that agree with the data keeps them with a probability of {} at the most; hint: trials near it tell",
+        too_rarely(missing)
     )]
     LimitsUnsure {
         /// The limited nodes, with the probability and the one that is wanted.
@@ -290,6 +295,14 @@ pub(crate) fn about_contexts(problem: &Problem, data: &Data, given: &Given) -> V
         }
     }
     warnings
+}
+
+/// Probabilities that are too small beside those that are wanted, cut to two decimals: none is said to be what is wanted.
+fn too_rarely(missing: &[(String, f64, f64)]) -> String {
+    let said = missing.iter().map(|(name, chance, wanted)| {
+        format!("{:.2} instead of {wanted} for {name}", (100.0 * chance).floor() / 100.0)
+    });
+    said.collect::<Vec<_>>().join(", ")
 }
 
 /// What to do next, and why.
@@ -382,10 +395,30 @@ pub enum SuggestError {
     },
 }
 
+impl SuggestError {
+    /// The same without the strategy's name.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Fit(error) => error.to_string(),
+            Self::Cannot { what, hint, .. } => format!("it cannot {what}; hint: {hint}"),
+            Self::Own { reason, .. } => reason.clone(),
+        }
+    }
+}
+
 /// A way to choose the next intervention. The same context and generator give the same suggestion, to the bit.
 pub trait Strategy: Send + Sync {
     /// A short name.
     fn name(&self) -> &str;
+
+    /// Whether it can propose anything for a problem, whatever will be measured: asked before the first trial is made.
+    ///
+    /// # Errors
+    /// What it cannot take into account.
+    fn check(&self, problem: &Problem) -> Result<(), SuggestError> {
+        let _ = problem;
+        Ok(())
+    }
 
     /// The next intervention, and what to remember.
     ///

@@ -49,6 +49,11 @@ impl Criterion {
 /// that interventions are compared under the same luck, and others than those it was chosen by, which were kind to it.
 const DRAWS: u64 = 0;
 
+/// What the model behind a recommendation expects of an intervention.
+pub(crate) fn expects(problem: &Problem, network: &Network, intervention: &Intervention) -> Vec<Forecast> {
+    network.forecast(problem, intervention, DRAWS)
+}
+
 /// The intervention the model believes in most.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -75,7 +80,7 @@ impl Recommendation {
         if *intervention == self.intervention {
             return self.predicted.clone();
         }
-        self.network.forecast(problem, intervention, DRAWS)
+        expects(problem, &self.network, intervention)
     }
 
     /// The expected reward with its bounds, in the direction of improvement: mean, lower and upper end.
@@ -136,6 +141,15 @@ impl Mcbo {
             advise(&context, network, known, self.optimism, &self.search, criterion, seed)
         };
         Ok(contexts.iter().map(advise).collect())
+    }
+}
+
+impl Mcbo {
+    /// The model behind [`Self::recommend`].
+    pub(crate) fn advising(&self, context: &Context<'_>, rng: &mut dyn Rng) -> Result<Network, SuggestError> {
+        let memory = Memory::default();
+        let context = &Context { pending: &[], failed: &[], memory: &memory, ..*context };
+        Ok(context.fit(&under_limits(context.problem, &self.model), rng)?.0)
     }
 }
 
@@ -208,16 +222,26 @@ fn advise(
     candidates.sort_by(|a, b| a.0.compare(&b.0));
     // Where something is known for sure, what is surer of being better is looked for too.
     let also = known.as_ref().map(|_| Criterion::Lower).filter(|lower| *lower != criterion);
-    let starts = candidates.iter().take(REFINED).flat_map(|(_, start)| {
+    let best = candidates.first().map(|(best, _)| best);
+    let starts = promising(&candidates).into_iter().flat_map(|start| {
         [Some(criterion), also].into_iter().flatten().map(move |criterion| (criterion, start))
     });
     let starts: Vec<(Criterion, &(Choice, Intervention))> = starts.collect();
     let better: Vec<(Worth, Intervention)> = starts
         .par_iter()
         .map(|(criterion, (choice, start))| {
-            let guard = Guard::new(context, quick, Counting::Cautious, limits::FIRST, seed);
-            let intervention = refined(problem, quick, guard, *criterion, choice, start, seed);
-            (worth(&intervention), intervention)
+            let refined = |start: &Intervention, price: (f64, f64)| {
+                let guard = Guard::new(context, quick, Counting::Cautious, price, seed);
+                let intervention = refined(problem, quick, guard, *criterion, choice, start, seed);
+                (worth(&intervention), intervention)
+            };
+            let [first, dearer @ ..] = limits::PRICES;
+            // What would be the best and does not keep the limits is sought at a higher price.
+            let is_wanted = |found: &Worth| found.missing > 0.0 && found.is_worth_more(best);
+            dearer.iter().fold(refined(start, first), |found, &price| match is_wanted(&found.0) {
+                true => refined(&found.1, price),
+                false => found,
+            })
         })
         .collect();
     let all = candidates.into_iter().map(|(value, (_, intervention))| (value, intervention)).chain(better);
@@ -228,7 +252,7 @@ fn advise(
     let all = all.into_iter().chain(edge);
     let best = all.reduce(|best, next| if next.0.compare(&best.0).is_lt() { next } else { best });
     let intervention = best.map_or_else(|| problem.neutral_intervention(), |(_, intervention)| intervention);
-    let predicted = network.forecast(problem, &intervention, DRAWS);
+    let predicted = expects(problem, &network, &intervention);
     let undefined = network.undefined(problem, &intervention, &predicted);
     let limits = network.keeping(problem, &intervention);
     let unlikely = limits::warning(&limits, Counting::Cautious);
@@ -245,6 +269,16 @@ fn advise(
         limits,
         network,
     }
+}
+
+/// The candidates that are climbed from, of some in order: the best, then those that would be worth more if they came to keep the limits, which
+/// may take little, then the others.
+fn promising(candidates: &[(Worth, (Choice, Intervention))]) -> Vec<&(Choice, Intervention)> {
+    let Some(((best, start), rest)) = candidates.split_first() else { return Vec::new() };
+    let (more, less): (Vec<_>, Vec<_>) =
+        rest.iter().partition(|(other, _)| other.missing > best.missing && other.is_worth_more(Some(best)));
+    let rest = more.into_iter().chain(less).map(|(_, start)| start);
+    [start].into_iter().chain(rest).take(REFINED).collect()
 }
 
 /// Interventions that would be worth more and do not keep the limits, for which the edge is looked for.
@@ -269,7 +303,11 @@ fn at_the_edge(
     });
     let beyond: Vec<&Intervention> = beyond.take(BEYOND).map(|(_, at)| at).collect();
     let between = |&to: &&Intervention| {
-        let (start, end) = (space.point(from), space.point(to));
+        let (mut start, end) = (space.point(from), space.point(to));
+        // Between names and steps there is no way: it leads from where only the other numbers differ.
+        for (k, _) in space.grids() {
+            start[k] = end[k];
+        }
         let (mut kept, mut lost, mut found) = (0.0, 1.0, None);
         for _ in 0..HALVINGS {
             let share = 0.5 * (kept + lost);
@@ -299,6 +337,11 @@ struct Worth {
 }
 
 impl Worth {
+    /// Whether the reward is higher than that of another, if there is one.
+    fn is_worth_more(&self, other: Option<&Self>) -> bool {
+        other.is_none_or(|other| self.reward > other.reward)
+    }
+
     /// The better one is less.
     fn compare(&self, other: &Self) -> std::cmp::Ordering {
         let missing = self.missing.total_cmp(&other.missing);
@@ -316,11 +359,16 @@ fn refined(
     start: &Intervention,
     seed: u64,
 ) -> Intervention {
-    let reward = |samples: usize| {
+    let reward = |samples: usize, of_limits: usize| {
         let reward = CredibleReward::new(problem, network, choice, criterion.caution(), samples, seed);
-        guard.over(choice, LIMIT_SAMPLES, Box::new(reward))
+        guard.over(choice, of_limits, Box::new(reward))
     };
-    let (coarse, fine) = (reward(2), reward(4));
+    // Values are exchanged by the first, many times: where there are any to exchange, limits are looked at closely in the end only.
+    let few = match DecisionSpace::new(problem, choice).is_box() {
+        true => LIMIT_SAMPLES,
+        false => LIMIT_SAMPLES / 2,
+    };
+    let (coarse, fine) = (reward(2, few), reward(4, LIMIT_SAMPLES));
     let start = Scored { point: coarse.space().point(start), value: 0.0 };
     let noisy = coarse.is_noisy().then_some(fine.as_ref());
     let reached =

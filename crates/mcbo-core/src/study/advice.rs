@@ -3,9 +3,9 @@
 use rand::RngExt;
 
 use super::{Study, StudyError, Trial, TrialState};
-use crate::Given;
 use crate::data::keeps_limits;
 use crate::strategy::{Certificate, Context, Criterion, Recommendation};
+use crate::{Given, Network};
 
 impl Study {
     /// The intervention the model believes in most.
@@ -35,6 +35,12 @@ impl Study {
         given.check(&self.problem)?;
         let context = Context { given, ..self.settled() };
         Ok(self.advisor.recommend(&context, criterion, &mut self.generator(u64::MAX))?)
+    }
+
+    /// The model behind [`Self::recommend_given`], without a search.
+    pub(super) fn advising_network(&self, given: &Given) -> Result<Network, StudyError> {
+        let context = Context { given, ..self.settled() };
+        Ok(self.advisor.advising(&context, &mut self.generator(u64::MAX))?)
     }
 
     /// What to do in each of many contexts: what [`Self::recommend_given`] says of each, with a model that is fitted once.

@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::{Study, StudyError};
-use crate::Intervention;
 use crate::data::check_ranges;
-use crate::network::{FEW, Forecast, Keeping, Outlook, Outlooks};
-use crate::strategy::{Recommendation, Warning, about_contexts};
+use crate::network::{FEW, Forecast, Keeping, Network, Outlook};
+use crate::strategy::{self, Recommendation, Warning, about_contexts};
+use crate::{Given, Intervention};
 
 /// What is to be expected of an intervention, on average and in a single trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,13 +51,34 @@ impl Study {
         recommendation: &Recommendation,
         intervention: &Intervention,
     ) -> Result<Prediction, StudyError> {
-        let (problem, network) = (&self.problem, &recommendation.network);
+        self.can_be_foretold(std::slice::from_ref(intervention))?;
+        Ok(self.foretold(&recommendation.network, &recommendation.given, intervention))
+    }
+
+    /// The same where this is known of the contexts, without a search for what to recommend; and the model behind it.
+    ///
+    /// # Errors
+    /// If the intervention cannot be done, or nothing was measured yet.
+    pub fn predict_given(
+        &self,
+        intervention: &Intervention,
+        given: &Given,
+    ) -> Result<(Prediction, Network), StudyError> {
+        given.check(&self.problem)?;
+        self.can_be_foretold(std::slice::from_ref(intervention))?;
+        let network = self.advising_network(given)?;
+        Ok((self.foretold(&network, given, intervention), network))
+    }
+
+    fn foretold(&self, network: &Network, given: &Given, intervention: &Intervention) -> Prediction {
+        let problem = &self.problem;
+        let expected = strategy::expects(problem, network, intervention);
         let (nodes, undefined) =
-            self.outlooks(recommendation, std::slice::from_ref(intervention))?.pop().unwrap_or_default();
+            network.outlooks(problem, &[(intervention, expected.as_slice())]).pop().unwrap_or_default();
         let limits = network.keeping(problem, intervention);
         let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model);
-        let warnings = warnings.chain(about_contexts(problem, &self.data, &recommendation.given)).collect();
-        Ok(Prediction { nodes, limits, warnings })
+        let warnings = warnings.chain(about_contexts(problem, &self.data, given)).collect();
+        Prediction { nodes, limits, warnings }
     }
 
     /// What [`Self::predict`] says of every node, of many interventions at once.
@@ -77,15 +98,23 @@ impl Study {
         recommendation: &Recommendation,
         interventions: &[Intervention],
     ) -> Result<Vec<Vec<Outlook>>, StudyError> {
-        let told = self.outlooks(recommendation, interventions)?;
+        self.can_be_foretold(interventions)?;
+        let (problem, network) = (&self.problem, &recommendation.network);
+        let few = interventions.len() <= FEW;
+        let expected: Vec<Vec<Forecast>> = interventions
+            .par_iter()
+            .map(|intervention| match few || *intervention == recommendation.intervention {
+                true => recommendation.expects(problem, intervention),
+                false => Vec::new(),
+            })
+            .collect();
+        let pairs = interventions.iter().zip(&expected).map(|(doing, known)| (doing, known.as_slice()));
+        let told = network.outlooks(problem, &pairs.collect::<Vec<_>>());
         Ok(told.into_iter().map(|(outlooks, _)| outlooks).collect())
     }
 
-    fn outlooks(
-        &self,
-        recommendation: &Recommendation,
-        interventions: &[Intervention],
-    ) -> Result<Vec<Outlooks>, StudyError> {
+    /// Refuses what cannot be done, and everything while nothing was measured.
+    fn can_be_foretold(&self, interventions: &[Intervention]) -> Result<(), StudyError> {
         for intervention in interventions {
             let was_done =
                 || self.data.observations().iter().any(|trial| trial.intervention == *intervention);
@@ -99,16 +128,6 @@ impl Study {
         if self.data.is_empty() {
             return Err(StudyError::NoData);
         }
-        let (problem, network) = (&self.problem, &recommendation.network);
-        let few = interventions.len() <= FEW;
-        let expected: Vec<Vec<Forecast>> = interventions
-            .par_iter()
-            .map(|intervention| match few || *intervention == recommendation.intervention {
-                true => recommendation.expects(problem, intervention),
-                false => Vec::new(),
-            })
-            .collect();
-        let pairs = interventions.iter().zip(&expected).map(|(doing, known)| (doing, known.as_slice()));
-        Ok(network.outlooks(problem, &pairs.collect::<Vec<_>>()))
+        Ok(())
     }
 }

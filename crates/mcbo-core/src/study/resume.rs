@@ -247,7 +247,10 @@ mod tests {
         assert_eq!(study.data().observations()[0].values, [Some(0.5), Some(1.0)]);
         assert_eq!(study.trials()[0].values.as_deref(), Some(&[Some(0.5), Some(1.0)][..]));
         let conflict = study.amend(1, &[Some(0.5), Some(7.0)]).unwrap_err();
-        assert!(matches!(conflict, StudyError::Conflict { ref stored, ref told, .. } if stored == "1" && told == "7"), "{conflict}");
+        assert!(
+            matches!(conflict, StudyError::Conflict { ref stored, ref told, .. } if stored == "1" && told == "7"),
+            "{conflict}"
+        );
         assert!(study.amend(2, &[Some(f64::NAN), None]).is_err());
         assert!(study.amend(2, &[None]).is_err());
         assert!(study.amend(0, &[None, None]).is_err() && study.amend(3, &[None, None]).is_err());

@@ -51,12 +51,15 @@ impl Study {
         let counts = |other: &&Trial| other.number != number && other.state == TrialState::Complete;
         let measured = self.trials.iter().filter(counts);
         let contexts = self.known(trial);
+        // The largest difference, and all of them together: of two trials of other names one may still be more like this one.
         let away = |other: &Trial| {
-            let known = contexts.iter().map(|context| context.away(other)).fold(0.0, f64::max);
-            Some(distance(problem, doing, other.intervention())?.max(known))
+            let mut apart = distances(problem, doing, other.intervention())?;
+            apart.extend(contexts.iter().map(|context| context.away(other)));
+            Some((apart.iter().copied().fold(0.0, f64::max), apart.iter().sum::<f64>()))
         };
         let distances = measured.filter_map(|other| Some((other.number, away(other)?)));
         let nearest = distances.reduce(|best, next| if next.1 < best.1 { next } else { best });
+        let nearest = nearest.map(|(trial, (largest, _))| (trial, largest));
         let best = self.best_trial().filter(|(best, _)| best.number != number);
         Ok(Why {
             expected: then.or_else(|| expected(doing)),
@@ -131,8 +134,8 @@ impl KnownContext {
     }
 }
 
-/// The largest difference, as a share of its range; none where other nodes are set.
-fn distance(problem: &Problem, one: &Intervention, other: &Intervention) -> Option<f64> {
+/// All differences, as shares of their ranges; none where other nodes are set.
+fn distances(problem: &Problem, one: &Intervention, other: &Intervention) -> Option<Vec<f64>> {
     if one.target_set() != other.target_set() {
         return None;
     }
@@ -148,7 +151,7 @@ fn distance(problem: &Problem, one: &Intervention, other: &Intervention) -> Opti
         let ranges = node.hard.iter().flatten().zip(a.iter().zip(b));
         ranges.map(move |(range, (a, b))| apart(!node.choices.is_empty(), *range, *a, *b))
     });
-    Some(actions.chain(targets).fold(0.0, f64::max))
+    Some(actions.chain(targets).collect())
 }
 
 /// Everything that can be chosen and differs.

@@ -124,7 +124,10 @@ fn what_was_done_is_told_once_and_corrected_afterwards() {
     assert!(study.take_named(1, &[("a", &[0.25])]).unwrap());
     let before = (study.trials().to_vec(), study.data().clone());
     let conflict = study.take_named(1, &[("a", &[0.5])]).unwrap_err();
-    assert!(matches!(conflict, StudyError::Conflict { ref stored, ref told, .. } if stored == "0.25" && told == "0.5"), "{conflict}");
+    assert!(
+        matches!(conflict, StudyError::Conflict { ref stored, ref told, .. } if stored == "0.25" && told == "0.5"),
+        "{conflict}"
+    );
     for wrong in [&[f64::NAN][..], &[f64::INFINITY], &[0.1, 0.2]] {
         assert!(study.correct_named(1, &[("a", wrong)]).is_err(), "{wrong:?}");
     }

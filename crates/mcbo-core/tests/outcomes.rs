@@ -413,6 +413,31 @@ fn contexts_far_from_what_was_seen_are_pointed_out() {
     assert_eq!(said(&mut study, -1.0).len(), 1);
 }
 
+/// A name that a context never had is pointed out where others were seen; while nothing was seen there is nothing to point out.
+#[test]
+fn names_that_a_context_never_had_are_pointed_out() {
+    let problem = Problem::builder("p")
+        .action("a", [0.0, 1.0])
+        .node("supplier", |n| n.choices(["north", "south"]).context())
+        .node("y", |n| n.parents(["supplier"]).actions(["a"]).noise(Noise::Gaussian(0.1)))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    let mut study = Study::new(problem.clone(), 1);
+    for i in 0..4 {
+        let values = vec![Some(0.0), Some(f64::from(i))];
+        study.add(Observation { intervention: doing(0.2 * f64::from(i)), values }).expect("a row");
+    }
+    for (name, warned) in [(0.0, 0), (1.0, 1)] {
+        let given = Given::new(&problem, [("supplier", vec![name])]).expect("a context");
+        let advice = study.recommend_given(Criterion::Mean, &given).expect("a model");
+        let new = |warning: &&Warning| matches!(warning, Warning::GivenNeverSeen { .. });
+        let said: Vec<String> = advice.warnings.iter().filter(new).map(ToString::to_string).collect();
+        assert_eq!(said.len(), warned, "{said:?}");
+        assert!(said.iter().all(|text| text.starts_with("supplier = south was never seen")), "{said:?}");
+    }
+}
+
 /// `s = a` is to lie in a window. Whatever the reward is, what is recommended lies in it, as near to the better end as the noise lets it.
 #[test]
 fn windows_are_kept_from_both_sides() {

@@ -247,6 +247,18 @@ pub fn chosen_value(problem: &Problem, name: &str, value: f64) -> String {
     problem.name_of(name, value).map_or_else(|| plain(value), str::to_owned)
 }
 
+/// The same with its unit.
+pub fn chosen(problem: &Problem, name: &str, value: f64) -> String {
+    let text = chosen_value(problem, name, value);
+    let bare = name.strip_prefix("do(").and_then(|inner| inner.strip_suffix(')')).unwrap_or(name);
+    let unit = match (problem.node_index(bare), problem.action_index(bare)) {
+        _ if problem.name_of(name, value).is_some() => None,
+        (Some(node), _) => problem.nodes()[node].unit.as_deref(),
+        (None, action) => action.and_then(|action| problem.actions()[action].unit.as_deref()),
+    };
+    in_unit(text, unit)
+}
+
 /// The values of a node as text, with its unit.
 pub fn node_values(node: &Node, values: &[f64]) -> String {
     let shown = |&value: &f64| node.choice(value).map_or_else(|| plain(value), str::to_owned);

@@ -60,19 +60,20 @@ fn write(
     let about = describe::intervention(&describe::levers(problem), &recommendation.intervention);
     writeln!(out, "{}", styled(BOLD, &format!("What moves {reward}, about the recommended {about}")))?;
     show::given(out, problem, &recommendation.given)?;
+    let size = describe::with_unit("effect", problem.nodes()[problem.reward()].unit.as_deref());
     if !effects.actions.is_empty() {
         let best = format!("best {reward} at");
         let mut table =
-            Table::new([("action", Left), ("effect", Right), (BOUNDS, Left), (best.as_str(), Right)]);
+            Table::new([("action", Left), (size.as_str(), Right), (BOUNDS, Left), (best.as_str(), Right)]);
         for (name, effect) in &effects.actions {
-            let best = describe::chosen_value(problem, name, effect.best);
+            let best = describe::chosen(problem, name, effect.best);
             table.row([name.clone(), format.show(effect.effect), bounds(effect), best]);
         }
         table.write(out, width)?;
     }
     if !effects.arrows.is_empty() {
         writeln!(out)?;
-        let mut table = Table::new([("arrow", Left), ("effect", Right), (BOUNDS, Left)]);
+        let mut table = Table::new([("arrow", Left), (size.as_str(), Right), (BOUNDS, Left)]);
         for (from, to, effect) in effects.arrows.iter().take(SHOWN) {
             let arrow = format!("{} → {}", problem.nodes()[*from].name, problem.nodes()[*to].name);
             table.row([arrow, format.show(effect.effect), bounds(effect)]);

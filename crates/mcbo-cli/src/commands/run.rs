@@ -223,7 +223,7 @@ fn finish(arguments: &Run, mut runner: Runner<Box<dyn World + Send>>, console: &
         out.flush()?;
     }
     for warning in recommended.iter().flat_map(|r| &r.warnings) {
-        console.warning(&warning.to_string());
+        console.warning(&in_a_run(warning));
     }
     if study.data().is_empty() {
         console.note("nothing was measured, so there is nothing to recommend");
@@ -293,6 +293,18 @@ fn drive(arguments: &Run, runner: &mut Runner<Box<dyn World + Send>>, console: &
     })
 }
 
+/// A warning in words that help who runs trials: what is given is told by a program.
+fn in_a_run(warning: &Warning) -> String {
+    let text = warning.to_string();
+    match warning {
+        Warning::NotGiven { .. } => {
+            let said = text.split("; hint").next().unwrap_or(&text);
+            format!("{said}; hint: with --exec, --contexts names a program that says what is known")
+        }
+        _ => text,
+    }
+}
+
 /// Says what a suggestion warns of, the first time that a run has such a warning. What is wrong with the model is said at the end, of
 /// all the data.
 fn warn_of_suggestion(trial: &Trial, said: &mut Vec<Discriminant<Warning>>, console: &Console) {
@@ -300,7 +312,7 @@ fn warn_of_suggestion(trial: &Trial, said: &mut Vec<Discriminant<Warning>>, cons
         let kind = std::mem::discriminant(warning);
         if !matches!(warning, Warning::Model(_)) && !said.contains(&kind) {
             said.push(kind);
-            console.warning(&format!("trial {}: {warning}", trial.number));
+            console.warning(&format!("trial {}: {}", trial.number, in_a_run(warning)));
         }
     }
 }

@@ -76,6 +76,13 @@ fn said(study: &mut StoredStudy, number: usize, console: &Console) -> Result<()>
     let instead = describe::done_instead(problem, &trial.trial);
     if !instead.is_empty() {
         console.note(&format!("done otherwise than asked, and learned from so: {}", instead.join("; ")));
+        if let Err(error) = mcbo_core::check_intervention(problem, trial.trial.intervention()) {
+            let said = error.to_string();
+            let what = said.split("; hint").next().unwrap_or(&said);
+            console.warning(&format!(
+                "{what}; the model learns from that, and it would not be proposed; hint: if it is a slip of the pen, mcbo correct {name} {number} NAME=VALUE"
+            ));
+        }
     }
     if !trial.missing.is_empty() {
         console.note(&format!(

@@ -178,6 +178,67 @@ fn runs_draw_contexts_first_and_keep_to_a_budget() {
     assert!(refused.stderr.contains("nothing in the problem file has a cost"), "{}", refused.stderr);
 }
 
+/// What can be known before the first trial is said before it.
+#[test]
+fn strategies_that_keep_no_limits_are_refused_at_once() {
+    let directory = with_file("p.toml", PROBLEM);
+    let at = directory.path();
+    for strategy in ["ucb", "ei"] {
+        for command in [&["new", "s", "p.toml"][..], &["run", "p.toml", "--rounds", "1"]] {
+            let done = mcbo_in(at, &[command, &["--strategy", strategy]].concat()).with_code(2);
+            let said = "it cannot keep limits; hint: `mcbo` and `eifn` can";
+            assert!(
+                done.stderr.contains(&said.replace("; hint: ", "\nhint: ")) || done.stderr.contains(said),
+                "{}",
+                done.stderr
+            );
+        }
+    }
+    assert!(!mcbo_in(at, &["studies"]).with_code(0).stdout.contains("ucb"));
+}
+
+/// Names are told as names: a number is the name that reads like it, never its place.
+#[test]
+fn numbers_in_json_are_no_places_of_names() {
+    let problem = "maximize = 'y'\n[nodes.m]\nchoices = ['1', '2', '3']\n[nodes.y]\nparents = ['m']\nactions = ['c']\n\
+                   [actions.c]\nchoices = ['low', 'high']\n";
+    let directory = with_file("p.toml", problem);
+    let at = directory.path();
+    std::fs::write(at.join("told.json"), r#"{"m": 1, "y": 2.5}"#).expect("a file");
+    std::fs::write(at.join("wrong.json"), r#"{"m": "1", "c": 1, "y": 2.5}"#).expect("a file");
+    mcbo_in(at, &["new", "s", "p.toml"]).with_code(0);
+    mcbo_in(at, &["ask", "s"]).with_code(0);
+    let wrong = mcbo_in(at, &["tell", "s", "1", "--json", "wrong.json"]).with_code(2);
+    assert!(wrong.stderr.contains("c is \"1\", which is not one of its choices"), "{}", wrong.stderr);
+    mcbo_in(at, &["tell", "s", "1", "--json", "told.json"]).with_code(0);
+    let trials = mcbo_in(at, &["export", "s", "--format", "json"]).with_code(0).json().remove(0);
+    assert_eq!(trials["trials"][0]["values"]["m"], "1", "{trials}");
+    let again = mcbo_in(at, &["tell", "s", "1", "m=2"]).with_code(2);
+    assert!(again.stderr.contains("m is 1 already and cannot become 2"), "{}", again.stderr);
+    // Nothing was done yet in another: its problem may become any.
+    mcbo_in(at, &["new", "t", "p.toml"]).with_code(0);
+    std::fs::write(at.join("q.toml"), problem.replace("['low', 'high']", "['high', 'higher']"))
+        .expect("a file");
+    mcbo_in(at, &["update", "t", "q.toml"]).with_code(0);
+    mcbo_in(at, &["update", "s", "q.toml"]).with_code(2);
+}
+
+/// What was done where nothing would be proposed is learned from, and pointed out.
+#[test]
+fn what_would_not_be_proposed_is_pointed_out_when_it_is_told() {
+    let directory = with_file("p.toml", PROBLEM);
+    let at = directory.path();
+    mcbo_in(at, &["new", "s", "p.toml"]).with_code(0);
+    mcbo_in(at, &["ask", "s", "--given", "quality=0.5"]).with_code(0);
+    let told = mcbo_in(at, &["tell", "s", "1", "dose=3", "y=1"]).with_code(0);
+    assert!(
+        told.stderr.contains("warning: dose") && told.stderr.contains("slip of the pen"),
+        "{}",
+        told.stderr
+    );
+    assert!(!told.stderr.contains("quality"), "what is given is not missing: {}", told.stderr);
+}
+
 #[test]
 fn rows_outside_the_range_are_added_with_a_warning() {
     let directory = with_file("p.toml", PROBLEM);

@@ -166,7 +166,9 @@ pub enum ModelWarning {
     #[error(transparent)]
     Suspicious(#[from] Suspicion),
     /// All values of a node are the same.
-    #[error("{node}: all {rows} values are {value}; hint: check the measurement, or drop the node")]
+    #[error(
+        "{node}: all {rows} values there are to learn from are {value}; hint: check the measurement, or drop the node"
+    )]
     Constant {
         /// The node.
         node: String,

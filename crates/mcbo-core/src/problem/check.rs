@@ -114,7 +114,8 @@ impl<'d> Checker<'d> {
             self.error(ProblemError::EmptyName, &name.span);
         }
         if let Some(name) = draft.name.given().filter(|name| name.value.chars().any(char::is_control)) {
-            self.error(ProblemError::ControlInName { name: name.value.clone() }, &name.span);
+            let (what, text) = ("the problem's name".to_owned(), name.value.clone());
+            self.error(ProblemError::ControlInText { what, text }, &name.span);
         }
         if draft.nodes.is_empty() && !draft.nodes_broken {
             self.error(ProblemError::NoNodes, &None);

@@ -163,11 +163,13 @@ pub enum ProblemError {
         /// The largest number that may stand there.
         most: f64,
     },
-    /// The problem's name has a line break or another control character.
-    #[error("the problem's name {name:?} has a line break or another control character")]
-    ControlInName {
-        /// The name.
-        name: String,
+    /// A text that stands in tables has a line break or another control character: the problem's name, a unit.
+    #[error("{what} {text:?} has a line break or another control character")]
+    ControlInText {
+        /// What it is.
+        what: String,
+        /// The text.
+        text: String,
     },
     /// A range whose ends are the wrong way round or equal.
     #[error("{what} goes from {lo} to {hi}")]

@@ -254,6 +254,16 @@ pub enum Warning {
         /// The contexts.
         contexts: Vec<String>,
     },
+    /// A context has a name that it never had before.
+    #[error(
+        "{context} = {name} was never seen: what is expected there is what the other names let expect; hint: look for a slip of the pen"
+    )]
+    GivenNeverSeen {
+        /// The context.
+        context: String,
+        /// What is given.
+        name: String,
+    },
     /// A context is far from all that was seen of it.
     #[error(
         "{context} = {given} is far from what was seen of it ({low} to {high}): what is expected there is guessed; hint: look for a slip of the pen or another unit"
@@ -280,7 +290,18 @@ pub(crate) fn about_contexts(problem: &Problem, data: &Data, given: &Given) -> V
     if !contexts.is_empty() {
         warnings.push(Warning::NotGiven { contexts });
     }
-    for (node, values) in given.iter().filter(|(node, _)| !problem.nodes()[*node].is_choice()) {
+    for (node, values) in given.iter() {
+        if let [value] = values
+            && let Some(name) = problem.nodes()[node].choice(*value)
+        {
+            let slot = problem.slot(node).start;
+            let mut seen = data.observations().iter().filter_map(|row| row.values[slot]).peekable();
+            if seen.peek().is_some() && seen.all(|there| there != *value) {
+                let context = problem.nodes()[node].name.clone();
+                warnings.push(Warning::GivenNeverSeen { context, name: name.to_owned() });
+            }
+            continue;
+        }
         for (component, (slot, &given)) in problem.slot(node).zip(values).enumerate() {
             let seen = || data.observations().iter().filter_map(|row| row.values[slot]);
             let (low, high) = seen().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {

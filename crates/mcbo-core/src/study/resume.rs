@@ -124,6 +124,11 @@ impl Study {
     /// If a node or an action is gone, or a trial does not fit the new problem.
     pub fn change_problem(&mut self, problem: impl Into<Arc<Problem>>) -> Result<(), ChangeError> {
         let problem = problem.into();
+        if self.trials.is_empty() {
+            // Nothing was done yet that could not be done any more.
+            (self.problem, self.data, self.memory) = (problem, Data::new().into(), Memory::default());
+            return Ok(());
+        }
         let changed = Changed::new(&self.problem, &problem)?;
         let mut trials = self.trials.clone();
         for trial in trials.iter_mut() {

@@ -10,6 +10,9 @@ impl Checker<'_> {
         let At { value, span } = unit.given()?;
         if value.trim().is_empty() {
             self.error(ProblemError::EmptyUnit { place: place.to_owned() }, span);
+        } else if value.chars().any(char::is_control) {
+            let (what, text) = (format!("the unit of {place}"), value.clone());
+            self.error(ProblemError::ControlInText { what, text }, span);
         }
         Some(value.trim().to_owned())
     }

@@ -43,7 +43,7 @@ impl ProblemError {
             Self::RewardIsSettable { .. } => "what is optimised cannot be set; remove `do`".to_owned(),
             Self::NotFinite { .. } => "write a number that bounds what can happen".to_owned(),
             Self::TooLarge { .. } => "give it in a larger unit".to_owned(),
-            Self::ControlInName { .. } => "give a name that fits in one line".to_owned(),
+            Self::ControlInText { .. } => "give one that fits in one line".to_owned(),
             Self::BadRange { lo, hi, .. } if lo > hi => format!("write [{hi}, {lo}], the smaller end first"),
             Self::BadRange { .. } => "the second end must be larger than the first".to_owned(),
             Self::BadDim { .. } => "leave `dim` out for a plain number".to_owned(),

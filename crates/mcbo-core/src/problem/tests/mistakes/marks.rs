@@ -14,6 +14,13 @@ fn units() {
             "11: [ ] `unit` of node `n1` is empty | write what its values are counted in, as in `unit = \"g/l\"`, or leave it out",
         ],
     );
+    replaced(
+        "neutral",
+        "unit = \"g\\tl\"\nneutral",
+        &[
+            "18: [\"g\\tl\"] the unit of action `a1` \"g\\tl\" has a line break or another control character | give one that fits in one line",
+        ],
+    );
     replaced("neutral", "unit = 3\nneutral", &["18: [3] `unit` of action `a1` must be a string, found 3"]);
 }
 

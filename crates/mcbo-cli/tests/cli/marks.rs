@@ -121,6 +121,11 @@ fn given_goes_in_and_comes_out() {
         (Some(1.0), Some(1.0))
     );
     // What matters, and the page, where something is known: y = dose (1 + quality) moves by 1.8 with the dose there, by 1.1 elsewhere.
+    // Five trials do not show it; the corners do.
+    let corners =
+        "dose,quality,dust,y\n0,0,0.01,0\n0,1,0,0.01\n1,0,1,1\n1,1,1.01,2\n0.5,0,0.51,0.5\n0.5,1,0.5,1\n";
+    std::fs::write(at.join("corners.csv"), corners).unwrap();
+    mcbo_in(at, &["add", "mill", "corners.csv"]).with_code(0);
     let moved = |quality: &str| {
         let given = format!("quality={quality}");
         let effects =

@@ -413,6 +413,78 @@ fn contexts_far_from_what_was_seen_are_pointed_out() {
     assert_eq!(said(&mut study, -1.0).len(), 1);
 }
 
+/// The better name keeps the limit only with less of the dose than the other one does: neither change alone helps. With `s = x + 0.3 [b]` and a
+/// deviation of 0.05, nine in ten outcomes are below 0.8 up to 0.8 - 1.2816 * 0.05 = 0.7359, so that the best is b with x = 0.4359, worth
+/// 0.9359, and a with x = 0.7359 is worth 0.7359. With steps beside them there are too many combinations for each to be climbed.
+#[test]
+fn names_and_numbers_change_together_at_a_limit() {
+    let problem = Problem::builder("names at a limit")
+        .choice("kind", ["a", "b"])
+        .action("x", [0.0, 1.0])
+        .action_in_steps("cycles", [0.0, 60.0], 1.0)
+        .node("s", |n| {
+            let node = n.actions(["kind", "x"]).formula("x + 0.3 * (kind == 'b')");
+            node.noise(Noise::Gaussian(0.05)).limit(Limit::below(0.8, 0.9))
+        })
+        .node("y", |n| {
+            let formula = "x + 0.5 * (kind == 'b') - 0.001 * (cycles - 22)^2";
+            n.actions(["kind", "x", "cycles"]).formula(formula).noise(Noise::Gaussian(0.01))
+        })
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    let mut study = Study::new(problem.clone(), 1);
+    for x in [0.7, 0.73] {
+        let intervention = Intervention { targets: Vec::new(), actions: vec![0.0, x, 20.0] };
+        study.add(Observation { intervention, values: vec![Some(x), Some(x - 0.004)] }).expect("a row");
+    }
+    let best = study.recommend().expect("a model");
+    let [kind, x, cycles] = best.intervention.actions[..] else { panic!("three actions") };
+    assert!(kind == 1.0 && (x - 0.4359).abs() < 0.005 && cycles == 22.0, "{:?}", best.intervention);
+    assert!(best.limits[0].probability >= 0.9, "{:?}", best.limits);
+}
+
+/// Where no limit has a chance, what comes nearest is recommended, however little it earns.
+#[test]
+fn what_is_hopeless_comes_as_near_as_it_can() {
+    let problem = Problem::builder("hopeless")
+        .action("x", [0.0, 10.0])
+        .node("a", |n| {
+            n.actions(["x"]).formula("20 + x").noise(Noise::Gaussian(0.01)).limit(Limit::below(5.0, 0.95))
+        })
+        .node("y", |n| n.actions(["x"]).formula("x").noise(Noise::Gaussian(0.1)))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    let mut study = Study::new(problem, 1);
+    for x in [0.0, 3.0, 9.0] {
+        let values = vec![Some(20.0 + x), Some(x)];
+        study.add(Observation { intervention: doing(x), values }).expect("a row");
+    }
+    let best = study.recommend().expect("a model");
+    assert_eq!(best.intervention.actions, [0.0]);
+    assert!(best.warnings.iter().any(|warning| matches!(warning, Warning::LimitsUnlikely { .. })));
+}
+
+/// Predictions need no search, and are those of the model behind a recommendation.
+#[test]
+fn predictions_are_those_of_the_recommending_model() {
+    let mut study = Study::new(mill(), 1);
+    let problem = study.problem().clone();
+    for i in 0..8 {
+        let (quality, dose) = (0.1 * f64::from(i), 0.13 * f64::from(i % 5));
+        let values = vec![Some(quality), Some(dose * (1.0 + quality))];
+        study.add(Observation { intervention: doing(dose), values }).expect("a row");
+    }
+    let given = Given::new(&problem, [("quality", vec![0.4])]).expect("a context");
+    let advice = study.recommend_given(Criterion::Mean, &given).expect("a model");
+    for dose in [0.0, 0.37, advice.intervention.actions[0]] {
+        let (predicted, _) = study.predict_given(&doing(dose), &given).expect("what to expect");
+        assert_eq!(predicted, study.predict(&advice, &doing(dose)).expect("what to expect"));
+    }
+    assert!(study.predict_given(&doing(7.0), &given).is_err());
+}
+
 /// A name that a context never had is pointed out where others were seen; while nothing was seen there is nothing to point out.
 #[test]
 fn names_that_a_context_never_had_are_pointed_out() {

@@ -130,7 +130,7 @@ impl Given {
                         let name = &problem.nodes()[*node].name;
                         let (given, found) = (problem.said(name, given), problem.said(name, found));
                         let node =
-                            crate::network::slot_name(problem, *node, slot - problem.slot(*node).start);
+                            crate::problem::slot_name(problem, *node, slot - problem.slot(*node).start);
                         return Err(DataError::ContradictsGiven { node, given, found });
                     }
                     _ => *value = Some(given),

@@ -37,14 +37,14 @@ pub use intervention::{Choice, Intervention};
 pub use network::{
     Batch, Doubt, Effect, Effects, FitError, Forecast, FormulaFault, Keeping, LeftOutRow, MechanismKind,
     ModelMemory, ModelSettings, ModelWarning, Network, NodeSummary, NoiseSamples, Outlook, ParentScaling,
-    Plan, PriorPreset, Suspicion, Workspace, expected_reward, input_names, share_name, slot_name,
+    Plan, PriorPreset, Suspicion, Workspace, expected_reward, input_names, share_name,
 };
 pub use noise::Noise;
 pub use optimism::Optimism;
 pub use problem::{
     Action, Aim, AimParseError, Components, Cost, Diagnostic, Direction, ENUMERATION_LIMIT, Formulas, Grid,
     Limit, Node, NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning,
-    Requirement, RequirementFault, Simulator, enumerate, target_sets,
+    Requirement, RequirementFault, Simulator, enumerate, slot_name, target_sets,
 };
 pub use search::{Ascent, AscentBudget, Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
 pub use strategy::{

@@ -29,6 +29,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::OutsideRange;
+pub(crate) use crate::problem::slot_name;
 use crate::{Data, Expr, Given, Noise, Problem};
 
 pub(crate) use causal::Causal;
@@ -382,12 +383,6 @@ impl Network {
     pub fn memory(&self) -> ModelMemory {
         ModelMemory::of(self.nodes.iter().map(|node| node.as_ref().map_or(&[][..], NodeModel::groups)))
     }
-}
-
-/// The name of a component of a node: `leaf`, or `leaf[1]` for a vector node.
-pub fn slot_name(problem: &Problem, node: usize, component: usize) -> String {
-    let Some(node) = problem.nodes().get(node) else { return String::new() };
-    if node.dim == 1 { node.name.clone() } else { format!("{}[{component}]", node.name) }
 }
 
 /// The name of one of the names of a node whose name has causes, where it is said how probable each is: `kind=crack`.

@@ -225,6 +225,12 @@ impl Action {
     }
 }
 
+/// The name of a component of a node: `leaf`, or `leaf[1]` for a vector node.
+pub fn slot_name(problem: &Problem, node: usize, component: usize) -> String {
+    let Some(node) = problem.nodes().get(node) else { return String::new() };
+    if node.dim == 1 { node.name.clone() } else { format!("{}[{component}]", node.name) }
+}
+
 /// A checked problem.
 ///
 /// ```

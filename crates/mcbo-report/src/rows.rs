@@ -16,10 +16,12 @@ pub struct Rows {
     pub table: Table,
     /// Their lines.
     pub lines: Vec<u64>,
-    /// Lines that are no rows, and why.
+    /// Lines that are no rows, and why: a line as often as it has mistakes.
     pub bad: Vec<(u64, String)>,
     /// Rows of trials that are not complete.
     pub skipped: usize,
+    /// The first number with a decimal comma, where numbers have one.
+    pub comma: Option<String>,
 }
 
 /// What a column is.
@@ -76,6 +78,7 @@ pub fn read(problem: &Problem, source: impl Read, neutral: bool) -> Result<Rows,
     }
     let columns = columns(problem, &record)?;
     let mut rows = Rows::default();
+    let mut numbers = Numbers { commas_are_free: delimiter != b',', ..Numbers::default() };
     loop {
         let read = reader.read_record(&mut record);
         // Every line ends, so the reader stands at the beginning of the next; a cell may have lines of its own.
@@ -99,16 +102,69 @@ pub fn read(problem: &Problem, source: impl Read, neutral: bool) -> Result<Rows,
             rows.bad.push((line, text));
             continue;
         }
-        match row(problem, &columns, &record, neutral) {
+        match row(problem, &columns, &record, neutral, &mut numbers) {
             Ok(Some(row)) => {
                 rows.table.push(&row);
                 rows.lines.push(line);
             }
             Ok(None) => rows.skipped += 1,
-            Err(fault) => rows.bad.push((line, fault)),
+            Err(faults) => rows.bad.extend(faults.into_iter().map(|fault| (line, fault))),
         }
     }
+    rows.comma = numbers.comma;
     Ok(rows)
+}
+
+/// How many lines have mistakes, of mistakes in the order of their lines.
+pub fn lines(bad: &[(u64, String)]) -> usize {
+    bad.chunk_by(|(one, _), (other, _)| one == other).count()
+}
+
+/// That numbers of a file were read with a decimal comma.
+pub fn decimal_comma(example: &str) -> String {
+    format!("commas are read as decimal points: {example} is {}", example.replacen(',', ".", 1))
+}
+
+/// How the numbers of a file are written. Where cells are not separated by commas a number may have a decimal comma, as spreadsheets of
+/// many countries write it, if none has a point.
+#[derive(Debug, Default)]
+struct Numbers {
+    commas_are_free: bool,
+    /// The first number with a point, and the first with a comma.
+    point: Option<String>,
+    comma: Option<String>,
+}
+
+impl Numbers {
+    /// The number in a cell, or a hint.
+    fn read(&mut self, cell: &str) -> Result<f64, Option<String>> {
+        let plain = cell.parse::<f64>().ok();
+        let with_comma = || cell.replacen(',', ".", 1).parse::<f64>().ok().filter(|_| !cell.contains('.'));
+        let (number, seen, other) = match plain {
+            Some(number) if !cell.contains('.') => return Ok(number),
+            Some(number) => (number, &mut self.point, &self.comma),
+            None => {
+                if cell.contains('.')
+                    && cell.contains(',')
+                    && cell.replace(['.', ','], "").parse::<f64>().is_ok()
+                {
+                    return Err(Some("write it without a sign between thousands".into()));
+                }
+                let number = with_comma().ok_or(None)?;
+                if !self.commas_are_free {
+                    return Err(Some("write a decimal point".into()));
+                }
+                (number, &mut self.comma, &self.point)
+            }
+        };
+        match other {
+            Some(other) => Err(Some(format!("the file has {other:?} too: write all numbers with one sign"))),
+            None => {
+                seen.get_or_insert_with(|| cell.to_owned());
+                Ok(number)
+            }
+        }
+    }
 }
 
 /// A text whose lines all end, by `\n` alone: some programs write `\r\n` or `\r`, and the reader of tables counts lines by `\n`.
@@ -219,8 +275,9 @@ fn row(
     columns: &[Column],
     record: &csv::StringRecord,
     neutral: bool,
-) -> Result<Option<Row>, String> {
-    let mut unknown = None;
+    numbers: &mut Numbers,
+) -> Result<Option<Row>, Vec<String>> {
+    let (mut unknown, mut faults) = (None, Vec::new());
     let mut targets: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     let mut row = Row::default();
     for (column, cell) in columns.iter().zip(record) {
@@ -237,38 +294,44 @@ fn row(
                 Some(TrialState::Complete) => continue,
                 Some(TrialState::Pending | TrialState::Failed | TrialState::Voided) => return Ok(None),
                 None => {
-                    return Err(format!(
-                        "state is {cell:?}; hint: it is complete, pending, failed or voided"
-                    ));
+                    faults
+                        .push(format!("state is {cell:?}; hint: it is complete, pending, failed or voided"));
+                    continue;
                 }
             }
         }
-        let number = || {
-            let own = name(problem, *column);
-            let names = problem.names_of(&own);
-            if !names.is_empty() {
-                return assignment::choice(&own, names, cell).map_err(|bad| bad.to_string());
+        let own = name(problem, *column);
+        let value = match problem.names_of(&own) {
+            [] => numbers.read(cell).map_err(|hint| {
+                let hint = hint.unwrap_or_else(|| match (has_unit(cell), column) {
+                    (true, _) => "write the number alone, without its unit".into(),
+                    (_, Column::Action(_)) => "say what was done, as a number".into(),
+                    (_, Column::Set { .. }) => "leave the cell empty if it was not set".into(),
+                    _ => "leave the cell empty if it was not measured".into(),
+                });
+                format!("{own} is {cell:?}, which is not a number; hint: {hint}")
+            }),
+            names => assignment::choice(&own, names, cell).map_err(|bad| bad.to_string()),
+        };
+        let value = match value {
+            Ok(value) => value,
+            Err(fault) => {
+                faults.push(fault);
+                continue;
             }
-            let hint = match cell.replace(',', ".").parse::<f64>() {
-                Ok(_) => "write a decimal point",
-                Err(_) if has_unit(cell) => "write the number alone, without its unit",
-                Err(_) => "leave the cell empty if it was not measured",
-            };
-            let told = |_| format!("{own} is {cell:?}, which is not a number; hint: {hint}");
-            cell.parse::<f64>().map_err(told)
         };
         match *column {
             // Values of single components have names of their own.
-            Column::Value { .. } => _ = row.values.insert(name(problem, *column), vec![number()?]),
-            Column::Set { node, component } => _ = targets.insert((node, component), number()?),
+            Column::Value { .. } => _ = row.values.insert(own, vec![value]),
+            Column::Set { node, component } => _ = targets.insert((node, component), value),
             Column::Action(action) => {
-                row.actions.insert(problem.actions()[action].name.clone(), number()?);
+                row.actions.insert(problem.actions()[action].name.clone(), value);
             }
             Column::State | Column::Skipped => {}
         }
     }
     if let Some(column) = unknown {
-        return Err(format!(
+        faults.push(format!(
             "{} has no value, and what is not known is not neutral; hint: say what was done, or `--missing neutral`",
             name(problem, column)
         ));
@@ -279,11 +342,11 @@ fn row(
     }
     for (name, set) in &row.targets {
         let dim = problem.node_index(name).map_or(0, |node| problem.nodes()[node].dim);
-        if set.len() != dim {
-            return Err(format!("{name} is set in part; hint: give all its components or none"));
+        if set.len() != dim && faults.is_empty() {
+            faults.push(format!("{name} is set in part; hint: give all its components or none"));
         }
     }
-    Ok(Some(row))
+    if faults.is_empty() { Ok(Some(row)) } else { Err(faults) }
 }
 
 /// Whether a cell is a number and then something else, as `5 mg`.

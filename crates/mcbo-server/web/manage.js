@@ -37,8 +37,8 @@ function before() {
   const add = async (event) => {
     event.preventDefault();
     try {
-      const { added, there, skipped } = await api(`${study.path}/add`, { method: "POST", body: { csv: area.value, neutral: neutral.checked, known: known.value } });
-      const also = [there ? `${there} were there already` : null, skipped ? `${skipped} of trials without measurements were left out` : null].filter(Boolean);
+      const { added, there, skipped, note } = await api(`${study.path}/add`, { method: "POST", body: { csv: area.value, neutral: neutral.checked, known: known.value } });
+      const also = [there ? `${there} were there already` : null, skipped ? `${skipped} of trials without measurements were left out` : null, note].filter(Boolean);
       fill(said, el("p", { class: "fine" }, `✓ ${added} ${added === 1 ? "row" : "rows"} added${also.length ? `; ${also.join(", ")}` : ""}.`));
       area.value = "";
       file.value = "";

@@ -17,7 +17,7 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     let source = problem::source(file)?;
     let mut study = store::study_to_change(&arguments.storage, &arguments.study)?;
     let problem = study.problem()?;
-    let Rows { table: mut good, mut lines, mut bad, skipped } =
+    let Rows { table: mut good, mut lines, mut bad, skipped, comma } =
         rows::read(&problem, source, arguments.missing.is_some())
             .map_err(|(message, hint)| BadInput::new(format!("{file}: {message}"), hint))?;
     let faults = study.check_table(&good)?;
@@ -29,6 +29,9 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
     }
     for (line, fault) in &bad {
         console.warning(&format!("line {line} is left out: {fault}"));
+    }
+    if let Some(example) = comma {
+        console.note(&rows::decimal_comma(&example));
     }
     let left_out: Vec<usize> = faults.iter().map(|fault| fault.index).collect();
     good.leave_out(&left_out);
@@ -98,7 +101,7 @@ fn refused(file: &str, bad: &[(u64, String)]) -> BadInput {
     if bad.len() > SHOWN {
         lines.push(format!("and {} more", bad.len() - SHOWN));
     }
-    let count = describe::count(bad.len(), "bad row");
+    let count = describe::count(rows::lines(bad), "bad row");
     BadInput::new(
         format!("{count}, so none of {file} was added\n{}", lines.join("\n")),
         "mend them, or take the good rows with --skip-bad",

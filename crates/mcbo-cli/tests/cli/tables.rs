@@ -48,7 +48,19 @@ fn tables_are_added_whole_or_not_at_all() {
     assert_eq!(export(at)["trials"].as_array().unwrap().len(), 4);
     for (text, message) in [
         ("", "t.csv: it is empty"),
-        ("\n\na;y\n0,5;1\n", "a is \"0,5\", which is not a number\n  hint: write a decimal point"),
+        ("\n\na,y\n\"0,5\",1\n", "a is \"0,5\", which is not a number\n  hint: write a decimal point"),
+        ("a;y\n0,5;1.5\n", "t.csv:2: y is \"1.5\", which is not a number\n  hint: the file has \"0,5\" too"),
+        (
+            "a;y\n0.5;1\n0.5;1,5\n",
+            "t.csv:3: y is \"1,5\", which is not a number\n  hint: the file has \"0.5\"",
+        ),
+        (
+            "a;y\n0,5;1.234,5\n",
+            "y is \"1.234,5\", which is not a number\n  hint: write it without a sign between",
+        ),
+        // All that is wrong with a row, which is one row nevertheless.
+        ("a,y\nmuch,lots\n", "error: 1 bad row, so none of t.csv was added\nt.csv:2: a is \"much\""),
+        ("a,y\nmuch,lots\n", "hint: say what was done, as a number\nt.csv:2: y is \"lots\""),
         ("state,a,y\nComplete,0.5,1\n", "state is \"Complete\""),
         ("state,a,y\nfailed,0.5,1\n", "skipped 1 row of trials that are pending"),
         ("a,a\n", "both named \"a\""),
@@ -107,6 +119,14 @@ fn an_export_can_be_added_elsewhere() {
     mcbo_in(at, &["add", "other", "--csv", "t.csv"]).with_code(0);
     let other = mcbo_in(at, &["export", "other", "--format", "json"]).with_code(0).json().remove(0);
     assert_eq!(part(&other), part(&copy));
+    // And one of a country whose numbers have a comma.
+    let odd = table.replace(',', ";").replace('.', ",");
+    std::fs::write(at.join("t.csv"), odd).unwrap();
+    mcbo_in(at, &["new", "third", "--problem", "p.toml"]).with_code(0);
+    let done = mcbo_in(at, &["add", "third", "--csv", "t.csv"]).with_code(0);
+    assert!(done.stderr.contains("commas are read as decimal points: "), "{}", done.stderr);
+    let third = mcbo_in(at, &["export", "third", "--format", "json"]).with_code(0).json().remove(0);
+    assert_eq!(part(&third), part(&copy));
 }
 
 #[test]

@@ -39,7 +39,6 @@ struct Table {
 const SHOWN: usize = 50;
 
 fn refused(text: &str, mut lines: Vec<(u64, String)>) -> Failure {
-    lines.sort();
     lines.truncate(SHOWN);
     // The page has a box where the command line has an option.
     let said = |text: String| text.replace("`--missing neutral`", "that it was neutral, below the table");
@@ -60,7 +59,7 @@ pub async fn add(
     let who = worker(&headers);
     blocking(move || {
         let snapshot = app.library.snapshot(&study)?;
-        let Rows { table: good, lines, mut bad, skipped } = rows::read(snapshot.problem(), csv.as_bytes(), neutral)
+        let Rows { table: good, lines, mut bad, skipped, comma } = rows::read(snapshot.problem(), csv.as_bytes(), neutral)
             .map_err(|(message, hint)| Failure::bad(&format!("{message}; hint: {hint}")))?;
         let duplicates = match known {
             Known::Refuse => Duplicates::Refuse,
@@ -79,7 +78,8 @@ pub async fn add(
             }
         })?;
         if !bad.is_empty() {
-            let count = describe::count(bad.len(), "bad row");
+            bad.sort();
+            let count = describe::count(rows::lines(&bad), "bad row");
             return Err(refused(&format!("{count}, so none was added; hint: mend them, and try again"), bad));
         }
         if good.is_empty() {
@@ -96,7 +96,11 @@ pub async fn add(
             return Err(refused(&text, known.collect()));
         }
         let there = good.len() - added;
-        Ok(json_of(&json!({ "added": added, "there": there, "skipped": skipped })))
+        let mut answer = json!({ "added": added, "there": there, "skipped": skipped });
+        if let Some(example) = comma {
+            answer["note"] = rows::decimal_comma(&example).into();
+        }
+        Ok(json_of(&answer))
     })
     .await
 }

@@ -1,21 +1,24 @@
 //! Whether the model's bounds hold what they promise, and whether it learns the noise, on random models of all kinds.
 //!
 //! `cargo run --release -p mcbo-bench --example calibration -- 300 [--csv] [KIND…]`: how many models, and of which kinds (`choices`, whose
-//! actions are names and steps, only if it is asked for). The noise of every node is to be
+//! actions are names and steps, and `limits`, only if they are asked for). The noise of every node is to be
 //! learned; the rows are few or many, anywhere or around habitual settings. A model of the default settings is fitted once, and
 //! its 90 % bounds of the reward are compared with the true expectation at random interventions and at the one that it
-//! recommends. In the end the same for 100 sets of rows in which nothing matters.
+//! recommends; with `limits` also how probably each limit is kept with how often it is. In the end the same for 100 sets of rows in
+//! which nothing matters.
 
 use mcbo_bench::{Design, EXTRA_TASKS, Task};
 use mcbo_core::{
-    Context, Criterion, Data, Forecast, Intervention, Mcbo, Memory, Network, Noise, Observation, Problem,
-    Random, Recommendation, Strategy,
+    Context, Criterion, Data, Forecast, Intervention, Keeping, Mcbo, Memory, Network, Noise, Observation,
+    Problem, Random, Recommendation, Strategy,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
+/// Only if they are asked for.
+const MORE_KINDS: [&str; 2] = ["choices", "limits"];
 const KINDS: [&str; 8] = ["soft", "hard", "mixed", "additive", "scaled", "linear", "warped", "past"];
 /// Models of this number and above are in no suite.
 const FIRST: usize = 1000;
@@ -49,6 +52,15 @@ struct Measured {
     recommended_width: f64,
     /// Learned over true standard deviation of every noisy node, where there are rows enough.
     ratios: Vec<f64>,
+    /// Limits at random places, and at the recommendation.
+    promises: Vec<Promise>,
+    kept: Vec<Promise>,
+}
+
+/// What is said of a limit, and what is true.
+struct Promise {
+    said: Keeping,
+    truth: f64,
 }
 
 fn main() {
@@ -60,7 +72,7 @@ fn main() {
             ("--csv", _) => csv = true,
             (_, Ok(number)) => models = number,
             (name, _) => {
-                let known = KINDS.iter().chain(&["choices"]).find(|kind| **kind == name);
+                let known = KINDS.iter().chain(&MORE_KINDS).find(|kind| **kind == name);
                 kinds.push(known.expect("a number of models, --csv, or a kind"));
             }
         }
@@ -92,6 +104,7 @@ fn main() {
         println!();
     }
     summary(&kinds, &measured);
+    promises(&measured);
     idle();
 }
 
@@ -118,12 +131,13 @@ fn measure(kinds: &[&'static str], index: usize) -> Measured {
     let empty = Data::new();
     let memory = Memory::default();
     let context = Context::new(problem, &empty, &memory);
-    let (mut truths, mut widths, mut covered) = (Vec::new(), Vec::new(), 0);
+    let (mut truths, mut widths, mut covered, mut promises) = (Vec::new(), Vec::new(), 0, Vec::new());
     for place in 0..PLACES {
         let doing = Random.suggest(&context, &mut rng).expect("chance never fails").suggestion.intervention;
         let bounds = of_reward(problem, &network.forecast(problem, &doing, place as u64));
         let truth = value(&task, &doing);
         covered += usize::from(side(&bounds, truth) == 0);
+        promises.extend(promised(&task, &network, &doing));
         truths.push(truth);
         widths.push(bounds.upper - bounds.lower);
     }
@@ -141,7 +155,14 @@ fn measure(kinds: &[&'static str], index: usize) -> Measured {
         width: median(&mut widths) / spread,
         recommended_width: (bounds.upper - bounds.lower) / spread,
         ratios: if rows >= ENOUGH { ratios(&task, &network) } else { Vec::new() },
+        promises,
+        kept: promised(&task, &network, &intervention),
     }
+}
+
+fn promised(task: &Task, network: &Network, doing: &Intervention) -> Vec<Promise> {
+    let said = network.keeping(task.problem(), doing);
+    said.into_iter().zip(task.keeping(doing)).map(|(said, (_, truth))| Promise { said, truth }).collect()
 }
 
 fn told(problem: &Problem, rows: impl IntoIterator<Item = Observation>) -> Data {
@@ -259,6 +280,61 @@ fn line<'a>(name: &str, models: impl Iterator<Item = &'a Measured>) {
         number(median(&mut ratios), "", 3),
         number(median(&mut logs), "", 3),
         number(share(near, logs.len()), "%", 1),
+    );
+}
+
+/// How often limits are kept by what is said of them.
+fn promises(all: &[Measured]) {
+    const EDGES: [f64; 6] = [0.0, 0.2, 0.5, 0.8, 0.95, 1.0];
+    let everywhere: Vec<&Promise> = all.iter().flat_map(|m| &m.promises).collect();
+    if everywhere.is_empty() {
+        return;
+    }
+    let average = |of: &[&Promise], value: &dyn Fn(&Promise) -> f64| {
+        of.iter().map(|promise| value(promise)).sum::<f64>() / of.len() as f64
+    };
+    let said = |promise: &Promise| promise.said.probability;
+    // What an outcome costs by the probability that was said, less what it costs by the true one.
+    let surprise = |promise: &Promise| {
+        let by = |p: f64, q: f64| if p > 0.0 { p * (p / q.max(1e-9)).ln() } else { 0.0 };
+        let (truth, said) = (promise.truth, said(promise));
+        by(truth, said) + by(1.0 - truth, 1.0 - said)
+    };
+    let sure = |promise: &Promise| f64::from(u8::from(promise.said.is_sure()));
+    let is_kept = |promise: &Promise| f64::from(u8::from(promise.truth >= promise.said.wanted));
+    let line = |name: &str, of: Vec<&Promise>| {
+        if of.is_empty() {
+            return;
+        }
+        let relied: Vec<&Promise> = of.iter().copied().filter(|promise| promise.said.is_sure()).collect();
+        println!(
+            "{name:<12} {:>6} {:>8.3} {:>8.3} {:>9.4} {:>7.1}% {:>11.1}%",
+            of.len(),
+            average(&of, &said),
+            average(&of, &|promise| promise.truth),
+            average(&of, &surprise),
+            100.0 * average(&of, &sure),
+            100.0 * average(&relied, &is_kept),
+        );
+    };
+    println!(
+        "\n{:<12} {:>6} {:>8} {:>8} {:>9} {:>8} {:>12}",
+        "limits", "count", "said", "true", "surprise", "sure", "rightly sure"
+    );
+    for edges in EDGES.windows(2) {
+        let within = |promise: &&Promise| {
+            (edges[0]..edges[1]).contains(&said(promise)) || edges[1] == 1.0 && said(promise) == 1.0
+        };
+        line(&format!("{}-{}", edges[0], edges[1]), everywhere.iter().copied().filter(within).collect());
+    }
+    line("random", everywhere);
+    for [from, to] in BANDS {
+        let of = all.iter().filter(|m| (from..to).contains(&m.rows)).flat_map(|m| &m.promises);
+        line(&format!("{from}-{} rows", to - 1), of.collect());
+    }
+    line("recommended", all.iter().flat_map(|m| &m.kept).collect());
+    println!(
+        "\nsaid, true: the mean probability of keeping a limit; surprise: nats that an outcome costs by what was said more than by what is\ntrue; sure: of thirty-nine of forty systems it is said that they keep the limit as probably as is wanted, and how often they do."
     );
 }
 

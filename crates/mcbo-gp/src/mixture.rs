@@ -299,6 +299,62 @@ impl GpSet {
         }
         scratch.members = parts;
     }
+
+    /// The posterior of one member at every column: `of[s]` is its place among [`Self::members`]. The layout is that of [`Gp::predict`].
+    /// Columns of one member that are the same as the one before them are predicted once.
+    pub fn predict_by(
+        &self,
+        of: &[usize],
+        inputs: &[f64],
+        jacobian: bool,
+        scratch: &mut Scratch,
+        out: &mut Prediction,
+    ) {
+        let (columns, components, dim) = (of.len(), self.components(), self.dim());
+        out.prepare(components, dim, columns, jacobian);
+        let mut own = std::mem::take(&mut scratch.own);
+        let input = |k: usize, s: usize| inputs[k * columns + s];
+        for (member, (_, gp)) in self.members.iter().enumerate() {
+            let Own { firsts, places, inputs, part } = &mut own;
+            firsts.clear();
+            places.clear();
+            for s in (0..columns).filter(|&s| of[s] == member) {
+                let repeats = |&first: &usize| (0..dim).all(|k| input(k, s) == input(k, first));
+                if !firsts.last().is_some_and(repeats) {
+                    firsts.push(s);
+                }
+                places.push((s, firsts.len() - 1));
+            }
+            if firsts.is_empty() {
+                continue;
+            }
+            inputs.clear();
+            inputs.extend((0..dim).flat_map(|k| firsts.iter().map(move |&s| input(k, s))));
+            gp.predict(inputs, firsts.len(), jacobian, scratch, part);
+            for (from, to) in [
+                (&part.mean, &mut out.mean),
+                (&part.variance, &mut out.variance),
+                (&part.mean_jacobian, &mut out.mean_jacobian),
+                (&part.variance_jacobian, &mut out.variance_jacobian),
+            ] {
+                for (from, to) in from.chunks_exact(firsts.len()).zip(to.chunks_exact_mut(columns)) {
+                    places.iter().for_each(|&(s, place)| to[s] = from[place]);
+                }
+            }
+        }
+        scratch.own = own;
+    }
+}
+
+/// Memory for the columns of one member.
+#[derive(Debug, Default)]
+pub(crate) struct Own {
+    /// Columns that are not the same as the one before.
+    firsts: Vec<usize>,
+    /// Every column with its place among those.
+    places: Vec<(usize, usize)>,
+    inputs: Vec<f64>,
+    part: Prediction,
 }
 
 fn with_kernel(spec: &GpSpec, kernel: &Kernel) -> GpSpec {

@@ -3,6 +3,7 @@
 use faer::Mat;
 
 use crate::likelihood::{agreement, phase, wave};
+use crate::mixture::Own;
 use crate::simd::{self, lanes};
 use crate::spec::{LeafKind, Seen, TermLayout};
 use crate::{Gp, Prediction, factor};
@@ -27,6 +28,7 @@ pub struct Scratch {
     /// A point as a wave sees it, with the cosine and the sine of its phase; the weights of names.
     wave: Vec<f64>,
     pub(crate) members: Vec<Prediction>,
+    pub(crate) own: Own,
 }
 
 impl Default for Scratch {
@@ -42,6 +44,7 @@ impl Default for Scratch {
             points: Vec::new(),
             wave: Vec::new(),
             members: Vec::new(),
+            own: Own::default(),
         }
     }
 }

@@ -5,9 +5,9 @@ use std::f64::consts::TAU;
 use mcbo_gp::normal_probability;
 
 use crate::decision::Place;
-use crate::network::{Batch, Counting, Network, NoiseSamples, Plan, Workspace, luckiest};
+use crate::network::{Batch, Counting, Network, NoiseSamples, Plan, Systems, Workspace, luckiest};
 use crate::problem::Limit;
-use crate::quasi::normal_sobol;
+use crate::quasi::{normal_sobol, sobol};
 use crate::{Choice, Problem};
 
 use super::Acquisition;
@@ -44,13 +44,14 @@ pub(crate) struct Limited<'a> {
 /// The price for breaking limits.
 ///
 /// The price of a limit is `w h(ln(p/(1-p)) - ln(P/(1-P)))` for the wanted probability `p` and the probability `P` of keeping it,
-/// where `h` grows from 0 with the square and then straight on. `P` is the mean over draws of the mechanisms and realisations of
-/// the noise, `Φ(room/σ)` in each, the noise of the limited node taken to be normal. The logarithm keeps a slope where `P` is as
+/// where `h` grows from 0 with the square and then straight on. `P` is the mean over draws of the mechanisms ([`Systems`]) and realisations
+/// of the noise, `Φ(room/σ)` in each, the noise of the limited node taken to be normal. The logarithm keeps a slope where `P` is as
 /// good as 0.
 pub(crate) struct Toll<'a> {
     network: &'a Network,
     plan: Plan,
     noise: NoiseSamples,
+    systems: Systems,
     /// The multiples of the deviations, `[draw][node and component]`.
     shifts: Vec<Vec<f64>>,
     limits: Vec<Watched>,
@@ -68,7 +69,10 @@ struct Watched {
 /// One component of a limited node.
 struct Part {
     source: ValueSource,
-    deviation: f64,
+    /// The deviation of its noise in every draw.
+    deviations: Vec<f64>,
+    /// That as a multiple of what the network says of it.
+    multiples: Vec<f64>,
 }
 
 enum ValueSource {
@@ -98,6 +102,9 @@ impl<'a> Toll<'a> {
         let mechanisms = plan.dim() - plan.decisions();
         let normal = |draw: usize| (0..mechanisms).map(|k| normal_sobol(draw, k, seed)).collect();
         let draws = if mechanisms == 0 { 1 } else { DRAWS / share };
+        // In dimensions of their own, so that members and multiples are spread over together.
+        let systems =
+            network.systems(draws, |draw, process| sobol(draw as u32, (mechanisms + process) as u32, seed));
         let watched = |node: usize| {
             let declared = &problem.nodes()[node];
             let limit = declared.limit?;
@@ -107,11 +114,16 @@ impl<'a> Toll<'a> {
                 match (step, variable) {
                     (_, Some(variable)) => {
                         let deviation = SMALLEST * plan.space.variables()[variable].width();
-                        Some(Part { source: ValueSource::Decided { variable }, deviation })
+                        let source = ValueSource::Decided { variable };
+                        Some(Part { source, deviations: vec![deviation; draws], multiples: vec![1.0; draws] })
                     }
                     (Some(step), None) => {
-                        let deviation = network.smoothed_noise(node, component, SMALLEST);
-                        Some(Part { source: ValueSource::Step { step, component }, deviation })
+                        let multiples: Vec<f64> =
+                            (0..draws).map(|draw| systems.noise(node, component, draw)).collect();
+                        let deviation =
+                            |&multiple| network.smoothed_noise(node, component, multiple, SMALLEST);
+                        let deviations = multiples.iter().map(deviation).collect();
+                        Some(Part { source: ValueSource::Step { step, component }, deviations, multiples })
                     }
                     (None, None) => None,
                 }
@@ -120,9 +132,11 @@ impl<'a> Toll<'a> {
             let wanted = (limit.probability / (1.0 - limit.probability)).ln() + price.margin;
             Some(Watched { limit, parts, wanted })
         };
+        let limits = problem.limited().filter_map(watched).collect();
         Self {
-            limits: problem.limited().filter_map(watched).collect(),
+            limits,
             noise: NoiseSamples::new(&plan, SAMPLES / share, seed),
+            systems,
             shifts: (0..draws).map(normal).collect(),
             network,
             plan,
@@ -132,7 +146,7 @@ impl<'a> Toll<'a> {
 
     /// Multiplications that the price of one decision costs, roughly.
     fn cost(&self) -> f64 {
-        self.shifts.len() as f64 * self.network.rollout_cost(&self.plan, self.noise.count())
+        self.shifts.len() as f64 * self.network.system_cost(&self.plan, self.noise.count())
     }
 
     /// The draws that count, given what all limits together make of each.
@@ -166,7 +180,7 @@ impl<'a> Toll<'a> {
         let batch = Batch { points: &expanded, beta: 1.0, noise: &self.noise };
         // Where nothing is decided and nothing is learned there is one point, of no numbers.
         if !self.plan.steps.is_empty() {
-            self.network.forward(&self.plan, batch, slopes, workspace);
+            self.network.forward_in_systems(&self.plan, &self.systems, batch, slopes, workspace);
             workspace.forget_slopes(&self.plan);
         }
         let mut chances: Vec<Chances> = self.limits.iter().map(|_| Chances::default()).collect();
@@ -268,14 +282,15 @@ impl<'a> Toll<'a> {
                         let per = values.len() / candidates;
                         let noise = self.noise.of(&self.plan.steps[step], component);
                         // The noise of the node itself is integrated out.
-                        let noise = noise.map_or(0.0, |noise| noise[column % count]);
+                        let noise =
+                            noise.map_or(0.0, |noise| part.multiples[column / count] * noise[column % count]);
                         values[place * draws * per + Self::column(column, count, per)] - noise
                     }
                     ValueSource::Decided { variable } => {
                         self.plan.space.variables()[variable].value(point[variable])
                     }
                 };
-                let (part_log, slope) = log_kept(watched.limit, value, part.deviation);
+                let (part_log, slope) = log_kept(watched.limit, value, part.deviations[column / count]);
                 log += part_log;
                 by_parts.push(slope);
             }
@@ -411,7 +426,7 @@ mod tests {
     use super::super::SharedOptimism;
     use super::*;
     use crate::testing::{check_gradients, settings};
-    use crate::{Data, Intervention, Noise, Observation};
+    use crate::{Data, Intervention, ModelSettings, Noise, Observation};
 
     /// `y(x, z, b)` is maximised; `z(x, b)` on the way, a vector `s(x, a)` beside it, and `x` that can be set have limits.
     fn system(noise: Noise) -> (Problem, Data) {
@@ -441,11 +456,18 @@ mod tests {
 
     #[test]
     fn prices_have_the_right_gradients() {
-        for noise in [Noise::None, Noise::Gaussian(0.15)] {
+        let several = mcbo_gp::Inference::Samples(mcbo_gp::Sampling { count: 6, moves: 2, burn_in: 5 });
+        let models = [
+            (Noise::None, settings()),
+            (Noise::Gaussian(0.15), settings()),
+            // Members that differ in what they say of the noise too.
+            (Noise::Learn, ModelSettings { inference: several, ..settings() }),
+        ];
+        for (noise, settings) in models {
             let (problem, data) = system(noise);
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let network =
-                Network::fit(&problem, &data, &Default::default(), &settings(), &mut rng).expect("a fit");
+                Network::fit(&problem, &data, &Default::default(), &settings, &mut rng).expect("a fit");
             for choice in problem.choices().expect("few choices") {
                 for counting in [Counting::Cautious, Counting::Plausible] {
                     let inner = Box::new(SharedOptimism::new(&problem, &network, choice, 0.7, 4, 3));

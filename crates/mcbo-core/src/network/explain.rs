@@ -5,6 +5,7 @@ use mcbo_gp::{Prediction, Scratch};
 
 use crate::{Data, Expr, Noise, Problem};
 
+use super::systems::Systems;
 use super::{Affine, Mechanism, Network, answers, slot_name};
 
 /// Where a node's mechanism comes from.
@@ -72,16 +73,18 @@ impl Network {
         assert_eq!(inputs.len(), dim * count, "{count} inputs of {dim} numbers each");
         let mut columns: Vec<f64> =
             (0..dim).flat_map(|k| (0..count).map(move |s| inputs[s * dim + k])).collect();
-        let components = self.mechanism_at(node, &mut columns, count, &mut Scratch::default());
+        let components = self.mechanism_at(node, &mut columns, count, None, &mut Scratch::default());
         components.into_iter().map(|(mean, deviation)| mean.into_iter().zip(deviation).collect()).collect()
     }
 
-    /// The same at inputs `[input][column]`, which are scaled on the way: means and deviations of every component.
+    /// The same at inputs `[input][column]`, which are scaled on the way: means and deviations of every component. With systems each has as
+    /// many columns as any other, one system after the other.
     pub(super) fn mechanism_at(
         &self,
         node: usize,
         inputs: &mut [f64],
         columns: usize,
+        systems: Option<&Systems>,
         scratch: &mut Scratch,
     ) -> Vec<(Vec<f64>, Vec<f64>)> {
         let Some(model) = &self.nodes[node] else { return Vec::new() };
@@ -104,8 +107,16 @@ impl Network {
                 }
                 let (mut at, mut components) =
                     (Prediction::default(), Vec::with_capacity(model.outputs.len()));
-                for group in groups {
-                    group.set.predict(inputs, columns, false, scratch, &mut at);
+                for (set, group) in groups.iter().enumerate() {
+                    match systems {
+                        Some(systems) => {
+                            let draw = |s: usize| s * systems.count() / columns;
+                            let member = |s: usize| systems.member(node, set, draw(s));
+                            let members: Vec<usize> = (0..columns).map(member).collect();
+                            group.set.predict_by(&members, inputs, false, scratch, &mut at);
+                        }
+                        None => group.set.predict(inputs, columns, false, scratch, &mut at),
+                    }
                     for component in 0..group.set.components() {
                         let output = model.outputs[group.first + component];
                         let own = component * columns..(component + 1) * columns;

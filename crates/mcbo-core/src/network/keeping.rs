@@ -1,5 +1,6 @@
 //! How probable it is that outcomes keep their limits.
 
+use mcbo_gp::Scratch;
 use serde::{Deserialize, Serialize};
 
 use crate::noise::sticks;
@@ -7,9 +8,10 @@ use crate::quasi::{normal_sobol, sobol};
 use crate::{Intervention, Noise, Problem};
 
 use super::Network;
+use super::systems::Systems;
 
 /// Draws of the mechanisms, and realisations of the noise, the same for each: draws differ by their mechanisms alone.
-const DRAWS: usize = 32;
+const DRAWS: usize = 64;
 const SAMPLES: usize = 32;
 
 /// The luck of mechanisms and of noise: always the same, so that interventions are compared under the same.
@@ -75,14 +77,15 @@ impl Keeping {
 impl Network {
     /// How probable it is that an intervention keeps each limit of the problem.
     ///
-    /// Mechanisms are drawn as wholes, off their means by a multiple of their deviation, and noise is realised for each draw; the
-    /// noise of the limited node itself is integrated out exactly. They are quasi-random: probabilities are off by less than
-    /// a hundredth. What has no value keeps no limit.
+    /// Mechanisms are drawn as wholes, one member of each process ([`Systems`]) off its mean by a multiple of its deviation, and noise is
+    /// realised for each draw; the noise of the limited node itself is integrated out exactly. They are quasi-random: probabilities are
+    /// off by a hundredth at most. What has no value keeps no limit.
     pub fn keeping(&self, problem: &Problem, intervention: &Intervention) -> Vec<Keeping> {
         if !problem.has_limits() {
             return Vec::new();
         }
-        let single = self.singles(problem, intervention);
+        let systems = self.drawn_systems(problem);
+        let single = self.singles(problem, &systems, intervention);
         // Probabilities by limit and draw.
         let mut drawn: Vec<(usize, Vec<f64>)> = Vec::new();
         for node in problem.limited() {
@@ -94,7 +97,8 @@ impl Network {
                     if decided || !value.is_finite() {
                         return f64::from(u8::from(limit.is_kept(value)));
                     }
-                    limit.kept_about(value, |room| self.noise(node)[component].cumulative(room))
+                    let multiple = systems.noise(node, component, outcome / SAMPLES);
+                    limit.kept_about(value, |room| self.noise(node)[component].cumulative(room / multiple))
                 };
                 problem.slot(node).enumerate().map(component).product()
             };
@@ -121,10 +125,19 @@ impl Network {
 }
 
 impl Network {
+    /// The systems of the draws. Which member a process has and how far off its mean it is are spread over together: the latter takes the
+    /// dimensions below.
+    fn drawn_systems(&self, problem: &Problem) -> Systems {
+        let slots = problem.slots();
+        // Where names have causes there may be more processes than slots, and what decides them takes dimensions from there on.
+        let dimension = |process: usize| if process < slots { slots + process } else { (1 << 20) + process };
+        self.systems(DRAWS, |draw, process| sobol(draw as u32, dimension(process) as u32, DRAW_SEED))
+    }
+
     /// How far single outcomes of an intervention lie beyond the limits on average, in deviations of what was measured of a node, of the
     /// node that is furthest beyond. What has no value is infinitely far.
     pub(crate) fn beyond_limits(&self, problem: &Problem, intervention: &Intervention) -> f64 {
-        let single = self.singles(problem, intervention);
+        let single = self.singles(problem, &self.drawn_systems(problem), intervention);
         let outcomes = DRAWS * SAMPLES;
         let mut furthest: f64 = 0.0;
         for node in problem.limited() {
@@ -144,7 +157,7 @@ impl Network {
 struct Singles {
     /// Without the node's own noise, by slot: one number where all outcomes are the same, NaN where there is none.
     means: Vec<Vec<f64>>,
-    /// The node's own noise, by slot and realisation; empty where it has none.
+    /// The node's own noise, by slot and outcome; empty where it has none.
     noise: Vec<Vec<f64>>,
 }
 
@@ -157,7 +170,7 @@ impl Singles {
 
     /// A value.
     fn at(&self, slot: usize, outcome: usize) -> f64 {
-        let noise = self.noise[slot].get(outcome % SAMPLES);
+        let noise = self.noise[slot].get(outcome);
         self.before_noise(slot, outcome) + noise.copied().unwrap_or(0.0)
     }
 
@@ -169,7 +182,7 @@ impl Singles {
 
 impl Network {
     /// The single outcomes of an intervention. What is certain is predicted once, and what no limit depends on not at all.
-    fn singles(&self, problem: &Problem, intervention: &Intervention) -> Singles {
+    fn singles(&self, problem: &Problem, systems: &Systems, intervention: &Intervention) -> Singles {
         let (slots, outcomes) = (problem.slots(), DRAWS * SAMPLES);
         let mut single = Singles { means: vec![vec![f64::NAN]; slots], noise: vec![Vec::new(); slots] };
         let set = |node: usize| intervention.target(node).or(self.given.of(node));
@@ -187,13 +200,20 @@ impl Network {
             }
             let declared = &problem.nodes()[node];
             let read: Vec<usize> = declared.parents.iter().flat_map(|&parent| problem.slot(parent)).collect();
-            let columns = if read.iter().all(|&at| single.is_certain(at)) { 1 } else { outcomes };
-            let mut inputs = Vec::with_capacity(columns * problem.input_dim(node));
-            for outcome in 0..columns {
-                inputs.extend(read.iter().map(|&at| single.at(at, outcome)));
-                inputs.extend(declared.actions.iter().map(|&action| intervention.actions[action]));
+            // The systems differ where the inputs do not.
+            let per = if read.iter().all(|&at| single.is_certain(at)) { 1 } else { SAMPLES };
+            let (dim, columns) = (problem.input_dim(node), DRAWS * per);
+            let outcome = |column: usize| column * (SAMPLES / per);
+            let mut inputs = Vec::with_capacity(columns * dim);
+            for &at in &read {
+                inputs.extend((0..columns).map(|column| single.at(at, outcome(column))));
             }
-            let components = self.predict(problem, node, &inputs, columns);
+            for &action in &declared.actions {
+                inputs.extend(std::iter::repeat_n(intervention.actions[action], columns));
+            }
+            let components =
+                self.mechanism_at(node, &mut inputs, columns, Some(systems), &mut Scratch::default());
+            let column = |outcome: usize| outcome * per / SAMPLES;
             if let Some(model) = self.nodes[node].as_ref().filter(|model| model.sticks.is_some()) {
                 // What decides a name is off its mean by luck of its own, which no slot has.
                 let luck = |k: usize, draw: usize| match k {
@@ -202,9 +222,9 @@ impl Network {
                 };
                 let unit = |sample: usize| sobol(sample as u32, (slots + slot.start) as u32, NOISE_SEED);
                 let name = |outcome: usize| {
-                    let stick = |(k, predicted): (usize, &Vec<(f64, f64)>)| {
-                        let (mean, deviation) = predicted[if columns == 1 { 0 } else { outcome }];
-                        model.within(mean + deviation * luck(k, outcome / SAMPLES))
+                    let stick = |(k, (mean, deviation)): (usize, &(Vec<f64>, Vec<f64>))| {
+                        let at = column(outcome);
+                        model.within(mean[at] + deviation[at] * luck(k, outcome / SAMPLES))
                     };
                     let sticks: Vec<f64> = components.iter().enumerate().map(stick).collect();
                     sticks::place(&sticks, unit(outcome % SAMPLES))
@@ -212,18 +232,28 @@ impl Network {
                 single.means[slot.start] = (0..outcomes).map(name).collect();
                 continue;
             }
-            for ((at, predicted), &noise) in slot.zip(components).zip(self.noise(node)) {
+            for (component, ((at, (mean, deviation)), &noise)) in
+                slot.zip(components).zip(self.noise(node)).enumerate()
+            {
                 let luck = |draw: usize| normal_sobol(draw, at, DRAW_SEED);
                 let multiples: Vec<f64> = (0..DRAWS).map(luck).collect();
                 let value = |outcome: usize| {
-                    let (mean, deviation) = predicted[if columns == 1 { 0 } else { outcome }];
-                    mean + deviation * multiples[outcome / SAMPLES]
+                    let here = column(outcome);
+                    mean[here] + deviation[here] * multiples[outcome / SAMPLES]
                 };
-                let known = columns == 1 && predicted.iter().all(|(_, deviation)| *deviation == 0.0);
+                let known = per == 1
+                    && deviation.iter().all(|deviation| *deviation == 0.0)
+                    && mean.iter().all(|other| *other == mean[0]);
                 single.means[at] = (0..if known { 1 } else { outcomes }).map(value).collect();
                 if noise != Noise::None {
-                    let unit = |sample: usize| sobol(sample as u32, (slots + at) as u32, NOISE_SEED);
-                    single.noise[at] = (0..SAMPLES).map(|sample| noise.quantile(unit(sample))).collect();
+                    let units: Vec<f64> = (0..SAMPLES as u32)
+                        .map(|sample| sobol(sample, (slots + at) as u32, NOISE_SEED))
+                        .collect();
+                    let realised = |outcome: usize| {
+                        let multiple = systems.noise(node, component, outcome / SAMPLES);
+                        multiple * noise.quantile(units[outcome % SAMPLES])
+                    };
+                    single.noise[at] = (0..outcomes).map(realised).collect();
                 }
             }
         }
@@ -249,7 +279,9 @@ mod tests {
     use super::*;
     use crate::quasi::normal_quantile;
     use crate::testing::settings;
-    use crate::{Data, Limit, Observation};
+    use mcbo_gp::{Inference, Sampling};
+
+    use crate::{Data, Limit, ModelSettings, Observation};
 
     fn fit(problem: &Problem, rows: &[(f64, f64)]) -> Network {
         let mut data = Data::new();
@@ -335,6 +367,52 @@ mod tests {
             let unlucky = |z: f64| normal((0.8 - mean - deviation * z) / noise);
             let (least, most) = (unlucky(2.2) - 0.01, unlucky(1.3) + 0.01);
             assert!(found.cautious > least && found.cautious < most, "{a}: {found:?} {least} {most}");
+        }
+    }
+
+    /// One learned node of several members, each with noise of its own: the probability is the mean of theirs.
+    #[test]
+    fn members_count_by_their_weights() {
+        let problem = Problem::builder("mixture")
+            .action("a", [0.0, 1.0])
+            .node("y", |n| n.actions(["a"]).limit(Limit::below(0.8, 0.95)))
+            .maximize("y")
+            .build()
+            .expect("a problem");
+        let mut data = Data::new();
+        for k in 0..7_u32 {
+            let a = f64::from(k) / 6.0;
+            let value = (4.0 * a).sin() + 0.3 * f64::from(k * 5 % 7) / 7.0;
+            data.push(&problem, Observation { intervention: doing(a), values: vec![Some(value)] })
+                .expect("it fits");
+        }
+        let inference = Inference::Samples(Sampling { count: 8, moves: 3, burn_in: 20 });
+        let settings = ModelSettings { inference, ..settings() };
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let network = Network::fit(&problem, &data, &Default::default(), &settings, &mut rng).expect("a fit");
+        let model = network.nodes[0].as_ref().expect("a mechanism");
+        let (set, output) = (&model.groups()[0].set, model.outputs[0]);
+        assert!(set.members().len() > 2);
+        let noises: Vec<f64> = set
+            .members()
+            .iter()
+            .map(|(_, gp)| gp.spec().noise_variance(gp.theta()).expect("it is learned"))
+            .collect();
+        assert!(noises.iter().any(|noise| *noise > 1.2 * noises[0] || *noise < noises[0] / 1.2));
+        for a in [0.05, 0.2, 0.6, 0.75, 1.0] {
+            let mut at = mcbo_gp::Prediction::default();
+            let mut exact = 0.0;
+            for (weight, gp) in set.members() {
+                gp.predict(&[model.inputs[0].apply(a)], 1, false, &mut Scratch::default(), &mut at);
+                let noise = gp.spec().noise_variance(gp.theta()).expect("it is learned");
+                let (mean, deviation) = (
+                    output.shift + output.scale * at.mean[0],
+                    output.scale * (at.variance[0] + noise).sqrt(),
+                );
+                exact += weight * normal((0.8 - mean) / deviation);
+            }
+            let found = &network.keeping(&problem, &doing(a))[0];
+            assert!((found.probability - exact).abs() < 0.015, "{a}: {found:?} {exact}");
         }
     }
 

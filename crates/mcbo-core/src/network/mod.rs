@@ -21,6 +21,7 @@ mod roll;
 mod rollout;
 mod summary;
 mod suspicion;
+mod systems;
 
 use mcbo_gp::{GpError, GpSet, Inference, Mean, Priors, Sampling};
 use rand::{Rng, RngExt, SeedableRng};
@@ -52,6 +53,7 @@ pub(crate) use rollout::Rollout;
 pub use rollout::{Batch, NoiseSamples, Workspace};
 pub use summary::NodeSummary;
 pub use suspicion::{FormulaFault, Suspicion};
+pub(crate) use systems::Systems;
 
 use suspicion::suspicions;
 
@@ -367,10 +369,11 @@ impl Network {
         Ok(network)
     }
 
-    /// The deviation of the noise of a component, at least a share of the scale of its values.
-    pub(crate) fn smoothed_noise(&self, node: usize, component: usize, least: f64) -> f64 {
+    /// A multiple of the deviation of the noise of a component, at least a share of the scale of its values.
+    pub(crate) fn smoothed_noise(&self, node: usize, component: usize, multiple: f64, least: f64) -> f64 {
         self.nodes[node].as_ref().map_or(1.0, |model| {
-            model.noise[component].deviation().max(least * model.outputs[component].scale)
+            let deviation = multiple * model.noise[component].deviation();
+            deviation.max(least * model.outputs[component].scale)
         })
     }
 

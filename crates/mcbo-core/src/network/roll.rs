@@ -143,7 +143,7 @@ impl Network {
                 let value = |doing: &&Intervention| std::iter::repeat_n(doing.actions[action], per);
                 room.inputs.extend(interventions.iter().flat_map(value));
             }
-            let components = self.mechanism_at(node, &mut room.inputs, columns, &mut room.scratch);
+            let components = self.mechanism_at(node, &mut room.inputs, columns, None, &mut room.scratch);
             if let Some(model) = self.nodes[node].as_ref().filter(|model| model.sticks.is_some()) {
                 rolled[slots.start] = named(model, &components, count, chance, slots.start);
                 continue;

@@ -6,10 +6,11 @@ mod named;
 mod noise;
 mod workspace;
 
-use mcbo_gp::Prediction;
+use mcbo_gp::{GpSet, Prediction};
 
 use super::functions::FunctionDraws;
 use super::plan::{Plan, Source, Step};
+use super::systems::Systems;
 use super::{Mechanism, Network, NodeModel};
 
 pub use noise::NoiseSamples;
@@ -50,6 +51,17 @@ impl<'a> Rollout<'a> {
     }
 }
 
+/// What the mechanisms of a rollout are.
+#[derive(Clone, Copy)]
+enum Realised<'a> {
+    /// What the whole posterior says: mean and deviation.
+    Posterior,
+    /// Functions: of decision vector `i`, draw `i` modulo their number.
+    Functions(&'a FunctionDraws),
+    /// Members of the posterior, in the same way.
+    Systems(&'a Systems),
+}
+
 /// What goes through the graph together.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
@@ -68,8 +80,17 @@ impl Batch<'_> {
 }
 
 impl Network {
-    /// Multiplications of one decision's rollout: a triangular product per process, column and sample.
+    /// Multiplications of one decision's rollout: a triangular product per member of every process, column and sample.
     pub(crate) fn rollout_cost(&self, plan: &Plan, samples: usize) -> f64 {
+        self.cost_with(plan, samples, |set| set.members().len() as f64)
+    }
+
+    /// The same in one system, which has one member of every process.
+    pub(crate) fn system_cost(&self, plan: &Plan, samples: usize) -> f64 {
+        self.cost_with(plan, samples, |_| 1.0)
+    }
+
+    fn cost_with(&self, plan: &Plan, samples: usize, members: impl Fn(&GpSet) -> f64) -> f64 {
         let step = |step: &Step| {
             let columns = if step.varies { samples } else { 1 } as f64;
             let Some(NodeModel { mechanism: Mechanism::Learned(groups), .. }) = &self.nodes[step.node] else {
@@ -77,7 +98,7 @@ impl Network {
             };
             let group = |group: &super::Group| {
                 let rows = group.rows as f64;
-                group.set.members().len() as f64 * (0.5 * rows * rows + 30.0 * rows)
+                members(&group.set) * (0.5 * rows * rows + 30.0 * rows)
             };
             columns * groups.iter().map(group).sum::<f64>()
         };
@@ -119,7 +140,22 @@ impl Network {
     ) {
         workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
         for index in 0..plan.steps.len() {
-            self.forward_step(plan, index, batch, None, with_gradient, workspace);
+            self.forward_step(plan, index, batch, Realised::Posterior, with_gradient, workspace);
+        }
+    }
+
+    /// The same in systems that agree with the data: decision vector `i` in system `i` modulo their number.
+    pub(crate) fn forward_in_systems(
+        &self,
+        plan: &Plan,
+        systems: &Systems,
+        batch: Batch<'_>,
+        with_gradient: bool,
+        workspace: &mut Workspace,
+    ) {
+        workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
+        for index in 0..plan.steps.len() {
+            self.forward_step(plan, index, batch, Realised::Systems(systems), with_gradient, workspace);
         }
     }
 
@@ -133,7 +169,7 @@ impl Network {
     ) {
         workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
         for index in 0..plan.steps.len() {
-            self.forward_step(plan, index, batch, Some(functions), true, workspace);
+            self.forward_step(plan, index, batch, Realised::Functions(functions), true, workspace);
             self.function_slopes(plan, index, batch, functions, workspace);
         }
         let Some(last) = plan.steps.len().checked_sub(1) else { return };
@@ -195,7 +231,7 @@ impl Network {
         functions: &FunctionDraws,
         workspace: &mut Workspace,
     ) {
-        self.forward_step(plan, index, batch, Some(functions), false, workspace);
+        self.forward_step(plan, index, batch, Realised::Functions(functions), false, workspace);
     }
 
     /// The derivatives by the decision vectors of whatever has the derivatives by values that [`Workspace::slopes`] was given.
@@ -225,7 +261,7 @@ impl Network {
     ) {
         workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
         for index in 0..plan.steps.len() {
-            self.forward_step(plan, index, batch, Some(functions), false, workspace);
+            self.forward_step(plan, index, batch, Realised::Functions(functions), false, workspace);
         }
         let Some(last) = plan.steps.len().checked_sub(1) else { return values.clear() };
         average(plan, &workspace.steps[last], batch.candidates(plan), values);

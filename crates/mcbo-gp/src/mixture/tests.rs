@@ -56,3 +56,35 @@ fn forms_are_in_doubt_when_a_row_is_far_off() {
     }
     assert_eq!(both, [true; 2]);
 }
+
+/// Columns of a member are what that member alone says of them, whichever are the same as others.
+#[test]
+fn members_predict_their_own_columns() {
+    let spec = GpSpec::new(1, Noise::Learned);
+    let forms: Vec<Form> = ["linear", "se"]
+        .map(|kernel| Form { kernel: kernel.parse().expect("a kernel"), prior: 1.0 })
+        .to_vec();
+    let sampling = Inference::Samples(Sampling { count: 5, moves: 2, burn_in: 10 });
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let set =
+        GpSet::fit(&spec, &forms, &rows(9, 0.3), Earlier::default(), &sampling, &mut rng).expect("a fit");
+    let members = set.members();
+    assert!(members.len() > 2);
+    let of: Vec<usize> = [0, 2, 2, 2, 1, 0, 2, 1].map(|member| member % members.len()).to_vec();
+    let inputs = [0.1, 0.4, 0.4, 0.9, 0.4, 0.1, 0.4, 1.3];
+    let (mut scratch, mut all, mut one) = (Scratch::default(), Prediction::default(), Prediction::default());
+    for _ in 0..2 {
+        set.predict_by(&of, &inputs, true, &mut scratch, &mut all);
+        for (s, (&member, &x)) in of.iter().zip(&inputs).enumerate() {
+            members[member].1.predict(&[x], 1, true, &mut Scratch::default(), &mut one);
+            for (all, one) in [
+                (&all.mean, &one.mean),
+                (&all.variance, &one.variance),
+                (&all.mean_jacobian, &one.mean_jacobian),
+                (&all.variance_jacobian, &one.variance_jacobian),
+            ] {
+                assert!((all[s] - one[0]).abs() < 1e-12 * (1.0 + one[0].abs()), "{s}: {} {}", all[s], one[0]);
+            }
+        }
+    }
+}

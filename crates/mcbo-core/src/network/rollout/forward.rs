@@ -4,27 +4,27 @@ use mcbo_gp::Prediction;
 
 use super::named::weigh;
 use super::workspace::{StepState, Workspace, refill};
-use super::{Batch, locate};
-use crate::network::functions::FunctionDraws;
+use super::{Batch, Realised, locate};
 use crate::network::plan::{Plan, Source, Step};
 use crate::network::{Mechanism, Network, NodeModel};
 use crate::optimism::Inputs;
 
 impl Network {
-    /// Computes the values of a step from those before it; with mechanisms that were drawn as functions, if there are any.
+    /// Computes the values of a step from those before it, with mechanisms that were drawn, if they were.
     pub(super) fn forward_step(
         &self,
         plan: &Plan,
         index: usize,
         batch: Batch<'_>,
-        functions: Option<&FunctionDraws>,
+        realised: Realised<'_>,
         with_gradient: bool,
         workspace: &mut Workspace,
     ) {
         let (candidates, Batch { points, beta, noise }) = (batch.candidates(plan), batch);
         let step = &plan.steps[index];
         let Some(model) = &self.nodes[step.node] else { return };
-        let Workspace { steps, scratch, distinct, few, formula_inputs, formula_gradient, .. } = workspace;
+        let Workspace { steps, scratch, distinct, few, members, formula_inputs, formula_gradient, .. } =
+            workspace;
         let samples = noise.count;
         let columns = candidates * if step.varies { samples } else { 1 };
         let spread = step.noisy && samples > 1;
@@ -65,7 +65,7 @@ impl Network {
                     }
                 }
             }
-            Mechanism::Learned(groups) if let Some(functions) = functions => {
+            Mechanism::Learned(groups) if let Realised::Functions(functions) = realised => {
                 state.predictions.resize_with(groups.len(), Prediction::default);
                 let per = columns / candidates;
                 let paths = functions.of(step.node);
@@ -73,6 +73,16 @@ impl Network {
                     let draw = |s: usize| s / per % paths.count();
                     paths.values(&group.set, &state.inputs, columns, draw, scratch, &mut out.mean);
                     out.variance.clear();
+                }
+            }
+            Mechanism::Learned(groups) if let Realised::Systems(systems) = realised => {
+                state.predictions.resize_with(groups.len(), Prediction::default);
+                let per = columns / candidates;
+                for (set, (group, out)) in groups.iter().zip(&mut state.predictions).enumerate() {
+                    let member = |s: usize| systems.member(step.node, set, s / per % systems.count());
+                    members.clear();
+                    members.extend((0..columns).map(member));
+                    group.set.predict_by(members, &state.inputs, with_gradient, scratch, out);
                 }
             }
             Mechanism::Learned(groups) => {
@@ -136,8 +146,14 @@ impl Network {
             if step.noisy && (spread || step.varies) {
                 let noise = &noise.rows[step.noise_row + component];
                 let values = &mut state.value[component * value_columns..(component + 1) * value_columns];
-                for chunk in values.chunks_exact_mut(samples) {
-                    chunk.iter_mut().zip(noise).for_each(|(value, noise)| *value += noise);
+                for (candidate, chunk) in values.chunks_exact_mut(samples).enumerate() {
+                    let multiple = match realised {
+                        Realised::Systems(systems) => {
+                            systems.noise(step.node, component, candidate % systems.count())
+                        }
+                        _ => 1.0,
+                    };
+                    chunk.iter_mut().zip(noise).for_each(|(value, noise)| *value += multiple * noise);
                 }
             }
         }
@@ -163,7 +179,7 @@ fn gather_inputs(
         match *source {
             Source::Constant(value) => target.fill(scaling.apply(value)),
             Source::Variable(variable) => {
-                let decided = plan.space.variables()[variable];
+                let decided = &plan.space.variables()[variable];
                 for (candidate, chunk) in target.chunks_exact_mut(columns / candidates).enumerate() {
                     let u = points[candidate * plan.dim() + variable];
                     chunk.fill(scaling.apply(decided.value(u)));

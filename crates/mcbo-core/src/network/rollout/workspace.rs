@@ -64,6 +64,7 @@ pub struct Workspace {
     pub(super) scratch: Scratch,
     pub(super) distinct: Distinct,
     pub(super) few: Prediction,
+    pub(super) members: Vec<usize>,
     pub(super) by_mechanism: Vec<f64>,
     pub(super) by_eta: Vec<f64>,
     pub(super) by_inputs: Vec<f64>,

@@ -40,12 +40,15 @@ pub(crate) fn without(problem: &Problem, hidden: Hidden) -> Result<Problem, Prob
             } else {
                 copy = copy.dim(node.dim).components(node.components);
                 copy = copy.noise(if hidden == Hidden::Noise { Noise::Learn } else { node.noise });
-                if let Some(ranges) = &node.hard {
-                    copy = copy.hard_each(ranges.iter().copied());
-                }
-                // One step is written for all components.
-                if let Some(grid) = node.grid.as_ref().and_then(|grids| grids.first()) {
-                    copy = copy.step(grid.step());
+                // One step, or one list, is written for all components.
+                let grid = node.grid.as_ref().and_then(|grids| grids.first());
+                copy = match (&node.hard, grid.and_then(|grid| grid.list())) {
+                    (_, Some(values)) => copy.hard_values(values.iter().copied()),
+                    (Some(ranges), None) => copy.hard_each(ranges.iter().copied()),
+                    (None, None) => copy,
+                };
+                if let Some(step) = grid.and_then(|grid| grid.step()) {
+                    copy = copy.step(step);
                 }
             }
             if let Some(formulas) = node.formula_texts() {

@@ -77,7 +77,7 @@ impl OneHot {
         let actions = problem.actions().iter().map(|action| {
             let (own, behind) = rest.split_at(action.choices.len().max(1));
             rest = behind;
-            match (action.is_choice(), action.grid) {
+            match (action.is_choice(), &action.grid) {
                 // Of equals the first.
                 (true, _) => {
                     (0..own.len()).fold(0, |best, k| if own[k] > own[best] { k } else { best }) as f64

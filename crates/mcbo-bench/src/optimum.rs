@@ -154,10 +154,10 @@ fn moved(problem: &Problem, intervention: &Intervention, step: f64, rng: &mut dy
     }
     // A step that is smaller than the way to the next value leads there now and then.
     for (value, action) in next.actions.iter_mut().zip(problem.actions()) {
-        if let Some(grid) = action.grid.filter(|_| rng.random_bool(0.2)) {
-            *value = match action.is_choice() {
-                true => grid.value(rng.random_range(0..grid.count())),
-                false => *value + if rng.random_bool(0.5) { grid.step() } else { -grid.step() },
+        if let Some(grid) = action.grid.as_ref().filter(|_| rng.random_bool(0.2)) {
+            *value = match grid.step().filter(|_| !action.is_choice()) {
+                None => grid.value(rng.random_range(0..grid.count())),
+                Some(step) => *value + if rng.random_bool(0.5) { step } else { -step },
             }
             .clamp(action.range[0], action.range[1]);
         }

@@ -8,7 +8,7 @@ use crate::problem::HalfSpace;
 use crate::{Choice, Grid, Intervention, Problem};
 
 /// A number that is decided, with its range.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Variable {
     pub range: [f64; 2],
     pub place: Place,
@@ -27,20 +27,20 @@ pub(crate) enum Place {
 
 impl Variable {
     /// The value at a point of the unit interval. At 1 it may miss the upper end by rounding.
-    pub fn value(self, unit: f64) -> f64 {
+    pub fn value(&self, unit: f64) -> f64 {
         self.range[0] + unit * self.width()
     }
 
     /// The point of the unit interval that stands for a value; outside it for a value outside the range.
-    pub fn unit(self, value: f64) -> f64 {
+    pub fn unit(&self, value: f64) -> f64 {
         (value - self.range[0]) / self.width()
     }
 
-    pub fn width(self) -> f64 {
+    pub fn width(&self) -> f64 {
         self.range[1] - self.range[0]
     }
 
-    fn of(self, intervention: &Intervention) -> f64 {
+    fn of(&self, intervention: &Intervention) -> f64 {
         match self.place {
             Place::Target { node, component } => {
                 intervention.target(node).map_or(0.0, |values| values[component])
@@ -80,7 +80,7 @@ impl DecisionSpace {
     pub fn new(problem: &Problem, choice: &Choice) -> Self {
         let components = choice.targets.iter().flat_map(|&node| {
             let declared = &problem.nodes()[node];
-            let grid = |component: usize| declared.grid.as_ref().map(|grids| grids[component]);
+            let grid = |component: usize| declared.grid.as_ref().map(|grids| grids[component].clone());
             let ranges = declared.hard.iter().flatten().enumerate();
             ranges.map(move |(component, &range)| Variable {
                 range,
@@ -91,7 +91,7 @@ impl DecisionSpace {
         });
         let actions = choice.actions.iter().map(|&index| {
             let action = &problem.actions()[index];
-            let (range, grid, named) = (action.range, action.grid, action.is_choice());
+            let (range, grid, named) = (action.range, action.grid.clone(), action.is_choice());
             Variable { range, place: Place::Action(index), grid, named }
         });
         let variables: Vec<Variable> = components.chain(actions).collect();
@@ -136,7 +136,7 @@ impl DecisionSpace {
         intervention.targets = targets.map(|&node| (node, vec![0.0; problem.nodes()[node].dim])).collect();
         for (variable, &unit) in self.variables.iter().zip(point) {
             let [low, high] = variable.range;
-            let value = match variable.grid {
+            let value = match &variable.grid {
                 Some(grid) => grid.value(grid.nearest(variable.value(unit))),
                 // Both ends exactly, whatever the rounding.
                 None if unit >= 1.0 => high,

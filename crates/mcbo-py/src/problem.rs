@@ -98,7 +98,7 @@ impl Problem {
         Ok(list)
     }
 
-    /// All actions: name, range, neutral value, step and choices. Of a choice the neutral value is a name.
+    /// All actions: name, range, neutral value, step, listed values and choices. Of a choice the neutral value is a name.
     fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for action in self.inner.actions() {
@@ -106,13 +106,13 @@ impl Problem {
                 Some(name) => name.into_pyobject(py)?.into_any(),
                 None => action.neutral.into_pyobject(py)?.into_any(),
             };
-            let step =
-                action.grid.filter(|grid| !action.is_choice() && grid.count() > 1).map(|grid| grid.step());
+            let grid = action.grid.as_ref();
+            let several = grid.filter(|grid| !action.is_choice() && grid.count() > 1);
+            let (step, values) = several.map_or((None, None), |grid| (grid.step(), grid.list()));
             // One value where a strategy may choose no other.
-            let only =
-                action.grid.filter(|grid| grid.count() == 1).map(|grid| (grid.value(0), grid.value(0)));
+            let only = grid.filter(|grid| grid.count() == 1).map(|grid| (grid.value(0), grid.value(0)));
             let range: (f64, f64) = only.unwrap_or(action.range.into());
-            list.append((&action.name, range, neutral, step, &action.choices))?;
+            list.append((&action.name, range, neutral, step, values, &action.choices))?;
         }
         Ok(list)
     }
@@ -266,7 +266,8 @@ impl Problem {
         dict.set_item("noise", noise(py, node.noise)?)?;
         dict.set_item("do", ranges)?;
         let grid = node.grid.as_ref().filter(|_| !node.is_choice()).and_then(|grids| grids.first());
-        dict.set_item("step", grid.map(|grid| grid.step()))?;
+        dict.set_item("step", grid.and_then(|grid| grid.step()))?;
+        dict.set_item("values", grid.and_then(|grid| grid.list()))?;
         dict.set_item("choices", &node.choices)?;
         dict.set_item("formula", formulas)?;
         dict.set_item("range", node.range.map(<(f64, f64)>::from))?;

@@ -202,3 +202,26 @@ range = [0, 10]
     assert shares["none"].mean > 0.5
     with pytest.raises(mcbo.DataError, match="hint: they are none, crack"):
         study.tell(study.ask(), {"kind": "crck", "y": 1})
+
+
+def test_listed_values_stay_listed() -> None:
+    problem = mcbo.Problem(
+        nodes={"x": {"actions": ["mesh"], "do": {"values": [3, 1, 2.5]}}, "y": {"parents": ["x"], "actions": ["oven"]}},
+        actions={"mesh": {"values": [0.5, 0.25, 4]}, "oven": (0.0, 1.0)},
+        maximize="y",
+        simulator={"x": "mesh", "y": "x - (oven - 0.3)^2"},
+    )
+    assert problem.actions["mesh"].values == (0.25, 0.5, 4.0)
+    assert (problem.actions["mesh"].step, problem.actions["oven"].values) == (None, None)
+    assert problem.actions["mesh"].neutral == 0.25
+    assert problem.nodes["x"].values == (1.0, 2.5, 3.0)
+    assert mcbo.Problem.from_dict(problem.to_dict()) == problem
+    assert mcbo.Problem.from_toml(problem.to_toml()) == problem
+    assert "0.25, 0.5, 4" in problem._repr_html_()
+    study = mcbo.create_study(problem, seed=3)
+    study.optimize(problem.simulate, rounds=12)
+    for trial in study.trials:
+        assert trial.intervention.actions["mesh"] in (0.25, 0.5, 4)
+        assert trial.intervention.targets.get("x", 1) in (1, 2.5, 3)
+    with pytest.raises(mcbo.ProblemError, match="has both `values` and a `range`"):
+        mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": {"values": [1, 2], "range": (0, 1)}}, maximize="y")

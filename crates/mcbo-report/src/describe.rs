@@ -173,7 +173,7 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
                 range,
                 unit: problem.nodes()[node].unit.clone(),
                 neutral: None,
-                grid: declared.grid.as_ref().map(|grids| grids[component]),
+                grid: declared.grid.as_ref().map(|grids| grids[component].clone()),
                 names: declared.choices.clone(),
                 optional: true,
                 place: Place::Target { node, component },
@@ -186,7 +186,7 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
             range: action.range,
             unit: action.unit.clone(),
             neutral: Some(action.neutral),
-            grid: action.grid,
+            grid: action.grid.clone(),
             names: action.choices.clone(),
             // A choice is always one of its names.
             optional: !action.is_choice()
@@ -216,7 +216,7 @@ impl Lever {
 
     /// A value as text: by its name, as its grid has it, or to a thousandth of its range.
     pub fn show(&self, value: f64) -> String {
-        match (self.grid, self.names.get(value as usize)) {
+        match (&self.grid, self.names.get(value as usize)) {
             (_, Some(name)) => name.clone(),
             (Some(grid), None) if grid.holds(value) => plain(value),
             _ => Format::of_range(self.range).show(value),
@@ -225,20 +225,20 @@ impl Lever {
 
     /// The values it can take: `in 0 to 90`, `in 0 to 12 by 3`, `one of wild, mutant`.
     pub fn values(&self) -> String {
-        let preposition = if self.names.is_empty() { "in" } else { "one of" };
-        format!("{preposition} {}", values(self.range, self.grid, &self.names))
+        let listed = !self.names.is_empty() || self.grid.as_ref().is_some_and(|grid| grid.list().is_some());
+        let preposition = if listed { "one of" } else { "in" };
+        format!("{preposition} {}", values(self.range, self.grid.as_ref(), &self.names))
     }
 }
 
-/// The values that something can take: `0 to 90`, `0 to 12 by 3`, `wild, mutant`.
-pub fn values(ends: [f64; 2], grid: Option<Grid>, names: &[String]) -> String {
-    match grid {
-        _ if !names.is_empty() => names.join(", "),
-        Some(grid) => {
-            let last = grid.value(grid.count() - 1);
-            format!("{} by {}", range([ends[0], last]), plain(grid.step()))
-        }
-        None => range(ends),
+/// The values that something can take: `0 to 90`, `0 to 12 by 3`, `1, 2, 5`, `wild, mutant`.
+pub fn values(ends: [f64; 2], grid: Option<&Grid>, names: &[String]) -> String {
+    let Some(grid) = grid.filter(|_| names.is_empty()) else {
+        return if names.is_empty() { range(ends) } else { names.join(", ") };
+    };
+    match grid.step() {
+        Some(step) => format!("{} by {}", range([ends[0], grid.value(grid.count() - 1)]), plain(step)),
+        None => grid.values().map(plain).collect::<Vec<_>>().join(", "),
     }
 }
 

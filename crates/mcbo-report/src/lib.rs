@@ -3,6 +3,7 @@
 //! The command line prints it and the server serves it, so that both say the same.
 
 pub mod assignment;
+pub mod changes;
 pub mod check;
 pub mod describe;
 pub mod drawn;

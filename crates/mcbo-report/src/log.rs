@@ -4,6 +4,7 @@ use mcbo_core::Problem;
 use mcbo_store::{Deed, Happening, Row};
 use serde_json::{Map, Value, json};
 
+use crate::changes::changes;
 use crate::{describe, json, timestamp};
 
 /// `a=1 b=2,3 strain=wild`.
@@ -34,7 +35,10 @@ pub fn sentence(problem: &Problem, what: &Deed) -> String {
             let design = describe::count(*initial, "trial");
             format!("began the study: {} proposes, seed {seed}, a design of {design}", strategy.strategy)
         }
-        Deed::ProblemChanged => "changed the problem".into(),
+        Deed::ProblemChanged { before, after } => match changes(before, after) {
+            lines if lines.is_empty() => "changed the text of the problem and nothing of what it says".into(),
+            lines => format!("changed the problem: {}", lines.join("; ")),
+        },
         Deed::Asked { trial, strategy, doing: row } => {
             let known = row.values.iter().map(|(name, values)| (name.clone(), values.as_slice()));
             let given = match row.values.is_empty() {
@@ -117,6 +121,7 @@ pub fn object(problem: &Problem, happening: &Happening) -> Value {
             json!({ "trials": trials, "reason": reason })
         }
         Deed::Failed { trial, reason } => json!({ "trial": trial, "reason": reason }),
+        Deed::ProblemChanged { before, after } => json!({ "changes": changes(before, after) }),
         Deed::Added { trials } => json!({ "trials": [trials.start(), trials.end()] }),
         _ => json!({}),
     };

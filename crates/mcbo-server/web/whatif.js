@@ -60,7 +60,7 @@ function slider(name, label, range, value, { step, unit, optional, on, choices }
   const id = `level-${levels.length}`;
   const output = el("output", { for: id });
   const input = choices
-    ? el("select", { id }, choices.map((choice) => el("option", { value: choice, selected: choice === value }, choice)))
+    ? el("select", { id }, choices.map((choice) => el("option", { value: choice, selected: choice === String(value) }, unit ? `${choice} ${unit}` : choice)))
     : el("input", { id, type: "range", min: range[0], max: range[1], step: step ?? (range[1] - range[0]) / 200, value });
   const box = optional ? el("input", { type: "checkbox", checked: on, "aria-label": `${label}: ${optional}` }) : null;
   const write = () => {
@@ -89,8 +89,8 @@ function build(recommended) {
   for (const lever of levers(study.problem)) {
     const value = leverValue(lever, recommended);
     const set = lever.kind === "set";
-    const start = value ?? (lever.range ? (lever.range[0] + lever.range[1]) / 2 : null);
-    const level = slider(set ? lever.label : lever.name, set ? lever.name : lever.name, lever.range, start, { step: lever.step, unit: lever.unit, choices: lever.choices, optional: set ? "set" : null, on: value !== null });
+    const start = value ?? lever.values?.[0] ?? (lever.range ? (lever.range[0] + lever.range[1]) / 2 : null);
+    const level = slider(set ? lever.label : lever.name, set ? lever.name : lever.name, lever.range, start, { step: lever.step, unit: lever.unit, choices: lever.choices ?? lever.values?.map(String), optional: set ? "set" : null, on: value !== null });
     level.lever = lever;
     levels.push(level);
   }

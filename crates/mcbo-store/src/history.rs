@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use mcbo_core::{Problem, StrategyOptions};
 use serde_json::Value;
@@ -38,7 +39,12 @@ pub enum Deed {
         initial: usize,
     },
     /// It went on with another problem.
-    ProblemChanged,
+    ProblemChanged {
+        /// The problem before.
+        before: Arc<Problem>,
+        /// The problem since.
+        after: Arc<Problem>,
+    },
     /// A trial was proposed and handed out.
     Asked {
         /// The trial.
@@ -119,7 +125,7 @@ pub enum Deed {
 /// Goes through the events with what is needed to tell them: the problem in force, how many trials there are, and who had each last.
 #[derive(Default)]
 pub(crate) struct Teller {
-    problem: Option<Problem>,
+    problem: Option<Arc<Problem>>,
     trials: usize,
     workers: BTreeMap<usize, String>,
 }
@@ -127,19 +133,19 @@ pub(crate) struct Teller {
 impl Teller {
     /// Who did it, and what it was; the reason if that cannot be told.
     pub fn tell(&mut self, event: Event) -> Result<(Option<String>, Deed), String> {
-        let mut read = |text: &str| -> Result<(), String> {
-            self.problem = Some(Problem::from_toml(text).map_err(|errors| errors.to_string())?);
-            Ok(())
+        let read = |text: &str| -> Result<Arc<Problem>, String> {
+            Ok(Arc::new(Problem::from_toml(text).map_err(|errors| errors.to_string())?))
         };
         Ok(match event {
             Event::Created(event) => {
-                read(&event.problem)?;
+                self.problem = Some(read(&event.problem)?);
                 let (strategy, seed, initial) = (event.strategy, event.seed, event.initial);
                 (None, Deed::Created { strategy, seed, initial })
             }
             Event::ProblemChanged(event) => {
-                read(&event.problem)?;
-                (event.by, Deed::ProblemChanged)
+                let after = read(&event.problem)?;
+                let before = self.problem.replace(after.clone()).ok_or("there is no problem before it")?;
+                (event.by, Deed::ProblemChanged { before, after })
             }
             Event::Asked(event) => {
                 self.trials += 1;

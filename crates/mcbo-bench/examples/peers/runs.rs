@@ -83,8 +83,8 @@ fn outcome(run: &RunResult) -> Value {
 pub(crate) fn space(task: &Task) -> Value {
     let problem = task.problem();
     let action = |action: &Action| {
-        let values = |grid: Grid| (0..grid.count()).map(|k| grid.value(k)).collect::<Vec<_>>();
-        json!({ "name": action.name, "range": action.range, "values": action.grid.map(values), "choices": action.choices })
+        let values = |grid: &Grid| (0..grid.count()).map(|k| grid.value(k)).collect::<Vec<_>>();
+        json!({ "name": action.name, "range": action.range, "values": action.grid.as_ref().map(values), "choices": action.choices })
     };
     let require = problem.requirements().iter().map(|r| json!({ "terms": r.terms(), "most": r.most() }));
     // The deviation of a reward where it is the same everywhere: where no other node has any.

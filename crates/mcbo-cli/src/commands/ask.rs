@@ -32,6 +32,7 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
         true => Some(super::with_threads(arguments.threads, || Ok(state.network()?))?),
         false => None,
     };
+    let not_allowed = state.not_allowed();
     for trial in &trials {
         let suggestion = &trial.trial.suggestion;
         let why = network.as_ref().map(|network| state.why(network, trial.trial.number)).transpose()?;
@@ -57,6 +58,12 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
                     "trial {number} is under way already, asked for {since}; `mcbo ask --count` gives more at once"
                 ),
             });
+        }
+        if let Some((_, fault)) = not_allowed.iter().find(|(other, _)| *other == number) {
+            let (what, name) = (super::without_hint(fault), describe::argument(study.name()));
+            console.warning(&format!(
+                "the problem has changed since, and would not let it be proposed: {what}; hint: mcbo void {name} {number}, and ask again"
+            ));
         }
         for warning in &suggestion.warnings {
             console.warning(&warning.to_string());

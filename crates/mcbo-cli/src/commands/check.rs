@@ -105,7 +105,7 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
         row.extend([format!("{kind}{reward}{known}"), noise]);
         row.extend(settable.then(|| {
             let values = |(component, range): (usize, &[f64; 2])| {
-                describe::values(*range, node.grid.as_ref().map(|grids| grids[component]), &node.choices)
+                describe::values(*range, node.grid.as_ref().map(|grids| &grids[component]), &node.choices)
             };
             let ranges: Vec<String> = node.hard.iter().flatten().enumerate().map(values).collect();
             let same = ranges.windows(2).all(|pair| pair[0] == pair[1]);
@@ -138,7 +138,7 @@ fn print_actions(out: &mut impl Write, problem: &Problem, width: usize) -> io::R
     for (index, action) in problem.actions().iter().enumerate() {
         let on = names(&readers(problem, index), |node| &problem.nodes()[node].name).join(", ");
         let name = describe::with_unit(&action.name, action.unit.as_deref());
-        let values = describe::values(action.range, action.grid, &action.choices);
+        let values = describe::values(action.range, action.grid.as_ref(), &action.choices);
         let mut row = vec![name, values, describe::chosen_value(problem, &action.name, action.neutral), on];
         row.extend(costs.then(|| or_dash(action.cost.map(describe::cost).unwrap_or_default())));
         table.row(row);

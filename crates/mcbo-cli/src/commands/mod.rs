@@ -48,6 +48,12 @@ fn with_threads<T: Send>(threads: Option<usize>, compute: impl FnOnce() -> Resul
     }
 }
 
+/// A mistake in words, without its hint, which suits another command.
+fn without_hint(error: &impl std::fmt::Display) -> String {
+    let said = error.to_string();
+    said.split("; hint").next().unwrap_or(&said).to_owned()
+}
+
 /// Says of trials that were just told what does not fit about them. That they are kept is beyond question.
 fn warn_of_odd(
     suspected: &Suspected,

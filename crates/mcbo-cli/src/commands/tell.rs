@@ -77,8 +77,7 @@ fn said(study: &mut StoredStudy, number: usize, console: &Console) -> Result<()>
     if !instead.is_empty() {
         console.note(&format!("done otherwise than asked, and learned from so: {}", instead.join("; ")));
         if let Err(error) = mcbo_core::check_intervention(problem, trial.trial.intervention()) {
-            let said = error.to_string();
-            let what = said.split("; hint").next().unwrap_or(&said);
+            let what = super::without_hint(&error);
             console.warning(&format!(
                 "{what}; the model learns from that, and it would not be proposed; hint: if it is a slip of the pen, mcbo correct {name} {number} NAME=VALUE"
             ));

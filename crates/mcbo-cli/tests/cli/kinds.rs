@@ -279,3 +279,64 @@ fn nodes_may_have_names() {
     let done = mcbo(&["update", "s", "--problem", "q.toml"]).with_code(2);
     assert!(done.stderr.contains("name new choices behind it"), "{}", done.stderr);
 }
+
+/// Numbers of a list: in the design, by the model, from hand, in tables, and in another list afterwards.
+#[test]
+fn lists_of_values_go_through_all_commands() {
+    let process = PROCESS
+        .replace("range = [0, 1.2]\nstep = 0.3", "values = [1.2, 0, 0.1, 0.6]")
+        .replace("do = [24, 38]\nstep = 0.5", "do = { values = [24, 31, 32.5, 38] }");
+    let directory = with_file("p.toml", &process);
+    let at = directory.path();
+    let check = mcbo_in(at, &["check", "p.toml"]).with_code(0).stdout;
+    assert!(check.contains("0, 0.1, 0.6, 1.2") && check.contains("24, 31, 32.5, 38"), "{check}");
+    let document = json(&mcbo_in(at, &["check", "p.toml", "--json"]).with_code(0).stdout);
+    let cycles =
+        document["actions"].as_array().expect("actions").iter().find(|action| action["name"] == "cycles");
+    let cycles = cycles.expect("the action");
+    assert_eq!(
+        (&cycles["values"], &cycles["step"]),
+        (&serde_json::json!([0.0, 0.1, 0.6, 1.2]), &Value::Null)
+    );
+    let run = ["run", "p.toml", "--rounds", "12", "--seed", "1", "--study", "s"];
+    mcbo_in(at, &run).with_code(0);
+    let trials = json(&mcbo_in(at, &["export", "s", "--format", "json"]).with_code(0).stdout);
+    let trials = trials["trials"].as_array().expect("trials").clone();
+    assert!(trials.len() > 15);
+    let of_list = |intervention: &Value| {
+        let cycles = &intervention["actions"]["cycles"];
+        assert!([0.0, 0.1, 0.6, 1.2].iter().any(|value| cycles == *value), "{intervention}");
+        let heat = &intervention["values"]["heat"];
+        assert!(
+            heat.is_null() || [24.0, 31.0, 32.5, 38.0].iter().any(|value| heat == *value),
+            "{intervention}"
+        );
+    };
+    trials.iter().for_each(|trial| of_list(&trial["intervention"]));
+    let best = json(&mcbo_in(at, &["best", "s", "--json"]).with_code(0).stdout);
+    of_list(&best["recommendation"]["intervention"]);
+    assert_eq!(best["recommendation"]["intervention"]["actions"]["strain"], "hybrid", "{best}");
+    // What is put in by hand is one of them; rows of the past and what was really done may be anything.
+    let done = mcbo_in(at, &["predict", "s", "cycles=0.3"]).with_code(0);
+    assert!(done.stdout.contains("cycles"), "{}", done.stdout);
+    std::fs::write(at.join("t.csv"), "strain,cycles,dose,feed,growth,heat,titer\nwild,0.3,0,0,0.1,30,0.2\n")
+        .expect("a file");
+    mcbo_in(at, &["add", "s", "--csv", "t.csv"]).with_code(0);
+    let asked = json(&mcbo_in(at, &["ask", "s", "--json"]).with_code(0).stdout);
+    let number = asked["trial"].to_string();
+    let done =
+        mcbo_in(at, &["tell", "s", &number, "cycles=0.2", "growth=0.1", "heat=31", "titer=0.5"]).with_code(0);
+    assert!(done.stderr.contains("cycles is 0.2, but can only be what is listed"), "{}", done.stderr);
+    // From the list to a range and back to another list.
+    for (changed, said) in [
+        ("range = [0, 1.2]", "values of cycles: in 0 to 1.2 (was one of 0, 0.1, 0.6, 1.2)"),
+        ("values = [0.5, 0.7]", "values of cycles: one of 0.5, 0.7 (was in 0 to 1.2)"),
+    ] {
+        std::fs::write(at.join("q.toml"), process.replace("values = [1.2, 0, 0.1, 0.6]", changed))
+            .expect("a file");
+        let done = mcbo_in(at, &["update", "s", "q.toml"]).with_code(0);
+        assert!(done.stderr.contains(said), "{}", done.stderr);
+    }
+    let asked = json(&mcbo_in(at, &["ask", "s", "--json"]).with_code(0).stdout);
+    assert!([0.5, 0.7].iter().any(|value| asked["intervention"]["actions"]["cycles"] == *value), "{asked}");
+}

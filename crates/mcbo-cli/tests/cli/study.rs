@@ -268,6 +268,10 @@ fn problems_can_be_mended() {
     mcbo_in(at, &["update", "lab", "--problem", "wide.toml"]).with_code(0);
     let again = mcbo_in(at, &["update", "lab", "--problem", "wide.toml"]).with_code(0);
     assert!(again.stderr.contains("has already"), "{}", again.stderr);
+    std::fs::write(at.join("wide.toml"), PROBLEM.replace("range = [0, 1]", "# more\nrange = [0, 2]"))
+        .unwrap();
+    let again = mcbo_in(at, &["update", "lab", "--problem", "wide.toml"]).with_code(0);
+    assert!(again.stderr.contains("the changed file, which says the same"), "{}", again.stderr);
     assert!(export(at)["problem"].as_str().unwrap().contains("[0, 2]"));
     std::fs::write(at.join("bad.toml"), PROBLEM.replace("[nodes.x]", "[nodes.w]")).unwrap();
     let before = export(at);
@@ -275,8 +279,37 @@ fn problems_can_be_mended() {
     std::fs::write(at.join("less.toml"), PROBLEM.replace("range = [0, 1]", "range = [0, 0.0001]")).unwrap();
     assert_eq!(export(at), before);
     // Ranges may be narrowed: what was done outside stays.
-    mcbo_in(at, &["update", "lab", "--problem", "less.toml"]).with_code(0);
-    assert_eq!(export(at)["trials"], before["trials"]);
+    let pending = asked(at, &[]).remove(0);
+    assert!(pending["intervention"]["actions"]["a"].as_f64().unwrap() > 0.0001, "{pending}");
+    let done = mcbo_in(at, &["update", "lab", "--problem", "less.toml"]).with_code(0);
+    assert!(done.stderr.contains("values of a: in 0 to 0.0001 (was in 0 to 2)"), "{}", done.stderr);
+    // What is under way and what was done outside stay, and both are said.
+    assert!(
+        done.stderr.contains("warning: trial 2 is under way, and would not be proposed"),
+        "{}",
+        done.stderr
+    );
+    assert!(done.stderr.contains("mcbo void lab 2"), "{}", done.stderr);
+    let done = mcbo_in(at, &["ask", "lab"]).with_code(0);
+    assert!(done.stderr.contains("warning: the problem has changed since"), "{}", done.stderr);
+    assert_eq!(export(at)["trials"][0], before["trials"][0]);
+    let log = mcbo_in(at, &["log", "lab", "--json"]).with_code(0).json();
+    let changes: Vec<_> = log
+        .iter()
+        .filter(|line| line["kind"] == "problem-changed")
+        .map(|line| line["changes"].clone())
+        .collect();
+    assert_eq!(
+        changes,
+        [
+            serde_json::json!(["values of a: in 0 to 2 (was in 0 to 1)"]),
+            serde_json::json!([]),
+            serde_json::json!(["values of a: in 0 to 0.0001 (was in 0 to 2)"]),
+        ]
+    );
+    mcbo_in(at, &["void", "lab", "2"]).with_code(0);
+    let next = asked(at, &[]).remove(0);
+    assert!(next["intervention"]["actions"]["a"].as_f64().unwrap() <= 0.0001, "{next}");
 }
 
 #[test]

@@ -129,15 +129,16 @@ pub enum DataError {
     },
     /// A value between those that something can take.
     #[error(
-        "{what} is {value}, but goes in steps of {step}; hint: the values next to it are {below} and {above}"
+        "{what} is {value}, but {}; hint: the values next to it are {below} and {above}",
+        step.map_or_else(|| "can only be what is listed".to_owned(), |step| format!("goes in steps of {step}"))
     )]
     OffGrid {
         /// The node or action.
         what: String,
         /// The number found.
         value: f64,
-        /// The distance between two values.
-        step: f64,
+        /// The distance between two values; `None` if they are listed.
+        step: Option<f64>,
         /// The nearest value.
         below: f64,
         /// The next one.

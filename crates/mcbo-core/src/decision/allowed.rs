@@ -7,13 +7,13 @@ use super::{DecisionSpace, Variable};
 
 impl Variable {
     /// The point of the unit interval that stands for a place of the grid.
-    pub fn grid_unit(self, grid: Grid, place: usize) -> f64 {
+    pub fn grid_unit(&self, grid: &Grid, place: usize) -> f64 {
         self.unit(grid.value(place))
     }
 
     /// The nearest point of the unit interval that is of the grid.
-    fn on_grid(self, unit: f64) -> f64 {
-        match self.grid {
+    fn on_grid(&self, unit: f64) -> f64 {
+        match &self.grid {
             Some(grid) => self.grid_unit(grid, grid.nearest(self.value(unit))),
             None => unit,
         }
@@ -46,9 +46,9 @@ impl DecisionSpace {
     }
 
     /// The variables with few values, by place.
-    pub(crate) fn grids(&self) -> impl Iterator<Item = (usize, Grid)> + '_ {
-        let grid = |(k, variable): (usize, &Variable)| variable.grid.map(|grid| (k, grid));
-        self.variables.iter().enumerate().filter_map(grid)
+    pub(crate) fn grids(&self) -> impl Iterator<Item = (usize, &Grid)> + '_ {
+        let variables = self.variables.iter().enumerate();
+        variables.filter_map(|(k, variable)| variable.grid.as_ref().map(|grid| (k, grid)))
     }
 
     /// The half-spaces that points must keep to.
@@ -58,7 +58,7 @@ impl DecisionSpace {
 
     /// The box about a point in which only some variables may move. Steps end where their grid does.
     pub(crate) fn bounds_about(&self, point: &[f64], moving: Moving) -> (Vec<f64>, Vec<f64>) {
-        let ends = |(k, variable): (usize, &Variable)| match variable.grid {
+        let ends = |(k, variable): (usize, &Variable)| match &variable.grid {
             _ if !moving.moves(variable) => (point[k], point[k]),
             Some(grid) => (0.0, variable.grid_unit(grid, grid.count() - 1)),
             None => (0.0, 1.0),
@@ -95,7 +95,7 @@ impl DecisionSpace {
 
     /// Takes steps, each the one that helps most, until the continuous variables can make up for what the steps exceed.
     fn step_inside(&self, point: &mut [f64]) -> bool {
-        let grids: Vec<(usize, Grid)> = self.grids().filter(|(k, _)| !self.variables[*k].named).collect();
+        let grids: Vec<(usize, &Grid)> = self.grids().filter(|(k, _)| !self.variables[*k].named).collect();
         let missing = |point: &[f64]| {
             let (lower, upper) = self.bounds_about(point, Moving::Continuous);
             let over = |space: &HalfSpace| (space.least(&lower, &upper) - 1e-9).max(0.0);
@@ -109,7 +109,7 @@ impl DecisionSpace {
             }
             let mut best: Option<(f64, usize, f64)> = None;
             for &(k, grid) in &grids {
-                let variable = self.variables[k];
+                let variable = &self.variables[k];
                 let (from, place) = (point[k], grid.nearest(variable.value(point[k])));
                 for next in [place.checked_sub(1), Some(place + 1)].into_iter().flatten() {
                     if next < grid.count() {
@@ -132,7 +132,7 @@ impl DecisionSpace {
     /// none that keeps to what is required.
     pub(crate) fn spread(&self, mut units: Vec<f64>) -> Option<Vec<f64>> {
         for (unit, variable) in units.iter_mut().zip(&self.variables) {
-            if let Some(grid) = variable.grid {
+            if let Some(grid) = &variable.grid {
                 // Every value has a part of the same width.
                 let place = (*unit * grid.count() as f64) as usize;
                 *unit = variable.grid_unit(grid, place.min(grid.count() - 1));

@@ -84,11 +84,11 @@ fn draws_of<'a>(problem: &Problem, network: &'a Network, choice: &Choice, seed: 
 fn inputs_of(problem: &Problem, intervention: &Intervention) -> Vec<f64> {
     let space = DecisionSpace::of_targets(problem, intervention.target_set());
     let units = space.units(intervention).zip(space.variables());
-    units.map(|(unit, variable)| read(*variable, unit)).collect()
+    units.map(|(unit, variable)| read(variable, unit)).collect()
 }
 
 /// A variable as the process reads it.
-fn read(variable: Variable, unit: f64) -> f64 {
+fn read(variable: &Variable, unit: f64) -> f64 {
     if variable.named { variable.value(unit) } else { unit }
 }
 
@@ -174,7 +174,7 @@ impl<'a> Causal<'a> {
         let mut batch = Vec::with_capacity((fixed.len() + 1) * columns);
         for ((input, fixed), variable) in inputs.iter().zip(&fixed).zip(seen.variables()) {
             let unit = |s: usize| input.map_or(*fixed, |place| points[s * dim + place]);
-            batch.extend((0..columns).map(|s| read(*variable, unit(s))));
+            batch.extend((0..columns).map(|s| read(variable, unit(s))));
         }
         batch.extend(at.deviation.iter().map(|s| s / self.scale));
         let (mut scratch, mut residual) = (Scratch::default(), Prediction::default());

@@ -51,6 +51,18 @@ impl ProblemBuilder {
         self
     }
 
+    /// Adds an action that takes these values and no others; not acting is 0, or the least of them when 0 is none.
+    #[must_use]
+    pub fn action_of_values(
+        mut self,
+        name: impl Into<String>,
+        values: impl IntoIterator<Item = f64>,
+    ) -> Self {
+        let (name, values) = (name.into().into(), given(values.into_iter().collect::<Vec<f64>>()));
+        self.draft.actions.push(DraftAction { name, values, ..DraftAction::default() });
+        self
+    }
+
     /// Adds an action that is one of several named things; the first of them means not acting.
     #[must_use]
     pub fn choice<S: Into<String>>(
@@ -80,7 +92,6 @@ impl ProblemBuilder {
     /// Adds an action with everything that one of another problem has.
     #[must_use]
     pub fn action_like(mut self, action: &Action) -> Self {
-        let step = action.grid.map(|grid| given(grid.step())).unwrap_or_default();
         let neutral = action.choice(action.neutral).map(|name| DraftValue::Name(name.to_owned()));
         let neutral = given(neutral.unwrap_or(DraftValue::Number(action.neutral)));
         let name = action.name.clone().into();
@@ -92,7 +103,15 @@ impl ProblemBuilder {
                 ..DraftAction::default()
             },
             false => {
-                DraftAction { name, neutral, step, range: given(action.range), ..DraftAction::default() }
+                let mut draft = DraftAction { name, neutral, ..DraftAction::default() };
+                match action.grid.as_ref().map(|grid| (grid.list(), grid.step())) {
+                    Some((Some(values), _)) => draft.values = given(values.to_vec()),
+                    steps => {
+                        draft.range = given(action.range);
+                        draft.step = steps.and_then(|(_, step)| step).map(given).unwrap_or_default();
+                    }
+                }
+                draft
             }
         });
         self
@@ -231,6 +250,13 @@ impl NodeBuilder {
     #[must_use]
     pub fn hard_each(mut self, ranges: impl IntoIterator<Item = [f64; 2]>) -> Self {
         self.node.hard = given(DraftRanges::Each(ranges.into_iter().map(At::from).collect()));
+        self
+    }
+
+    /// Lets every component be set to one of these values.
+    #[must_use]
+    pub fn hard_values(mut self, values: impl IntoIterator<Item = f64>) -> Self {
+        self.node.hard = given(DraftRanges::Listed(values.into_iter().collect()));
         self
     }
 

@@ -359,8 +359,24 @@ pub enum ProblemError {
         /// The other key.
         key: &'static str,
     },
+    /// Listed values with a key that ranges have.
+    #[error("{place} has both `values` and a `{key}`")]
+    WithValues {
+        /// The action or node.
+        place: String,
+        /// The other key.
+        key: &'static str,
+    },
+    /// Fewer values than two.
+    #[error("{place} has {}", if *found == 0 { "no value" } else { "one value only" })]
+    TooFewValues {
+        /// The action or node.
+        place: String,
+        /// How many.
+        found: usize,
+    },
     /// Fewer choices than two.
-    #[error("{place} has {found} choice(s)")]
+    #[error("{place} has {}", if *found == 0 { "no choice" } else { "one choice only" })]
     TooFewChoices {
         /// The action or node.
         place: String,

@@ -80,6 +80,8 @@ pub(super) enum DraftRanges {
     One([f64; 2]),
     /// One range per component.
     Each(Vec<At<[f64; 2]>>),
+    /// These values for every component.
+    Listed(Vec<f64>),
     /// `true`: to any of its names.
     Names,
 }
@@ -118,6 +120,8 @@ pub(super) struct DraftAction {
     pub(super) range: Field<[f64; 2]>,
     pub(super) neutral: Field<DraftValue>,
     pub(super) step: Field<f64>,
+    /// The only values it takes.
+    pub(super) values: Field<Vec<f64>>,
     pub(super) choices: Field<Vec<At<String>>>,
     pub(super) unit: Field<String>,
     pub(super) cost: Field<Cost>,

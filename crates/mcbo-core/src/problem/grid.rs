@@ -1,15 +1,25 @@
 //! Values that something decided can take when it cannot take all of a range.
 
-/// Evenly spaced values: `low`, `low + step`, and so on. Named choices are the grid of their places, 0, 1, 2.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Grid {
-    low: f64,
-    step: f64,
-    count: usize,
-    /// The last value: the end of the range where rounding would go beyond it.
-    last: f64,
-    /// Decimals that the first value and the step are written with.
-    decimals: usize,
+use std::sync::Arc;
+
+/// Values that are spaced evenly, `low`, `low + step`, and so on, or listed one by one. Named choices are the grid of their places,
+/// 0, 1, 2.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid(Values);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Values {
+    Even {
+        low: f64,
+        step: f64,
+        count: usize,
+        /// The last value: the end of the range where rounding would go beyond it.
+        last: f64,
+        /// Decimals that the first value and the step are written with.
+        decimals: usize,
+    },
+    /// In ascending order.
+    Listed(Arc<[f64]>),
 }
 
 /// A value this close to one of the grid, in steps, is that one: what is left is rounding.
@@ -27,50 +37,97 @@ impl Grid {
         let decimals = decimals(low).max(decimals(step));
         usable.then(|| {
             let count = (steps + ROUNDING) as usize + 1;
-            let grid = Self { low, step, count, last: high, decimals };
-            Self { last: grid.value(count - 1), ..grid }
+            let end = even(low, step, decimals, count - 1).min(high);
+            Self(Values::Even { low, step, count, last: end, decimals })
         })
+    }
+
+    /// Exactly these values; `None` unless there are two or more, all different numbers in ascending order.
+    pub(crate) fn listed(values: &[f64]) -> Option<Self> {
+        let usable = values.iter().all(|value| value.is_finite()) && values.is_sorted_by(|a, b| a < b);
+        (usable && values.len() >= 2).then(|| Self(Values::Listed(values.into())))
     }
 
     /// The grid of one value, of a range of this width.
     pub(crate) fn single(value: f64, width: f64) -> Self {
-        Self { low: value, step: width, count: 1, last: value, decimals: decimals(value) }
+        Self(Values::Even { low: value, step: width, count: 1, last: value, decimals: decimals(value) })
     }
 
     /// Number of values, at least two unless one is fixed.
-    pub fn count(self) -> usize {
-        self.count
+    pub fn count(&self) -> usize {
+        match &self.0 {
+            Values::Even { count, .. } => *count,
+            Values::Listed(values) => values.len(),
+        }
     }
 
-    /// The distance between two neighbours.
-    pub fn step(self) -> f64 {
-        self.step
+    /// The distance between any two neighbours; `None` if they are listed.
+    pub fn step(&self) -> Option<f64> {
+        match &self.0 {
+            Values::Even { step, .. } => Some(*step),
+            Values::Listed(_) => None,
+        }
+    }
+
+    /// The values, if they are listed.
+    pub fn list(&self) -> Option<&[f64]> {
+        match &self.0 {
+            Values::Even { .. } => None,
+            Values::Listed(values) => Some(values),
+        }
     }
 
     /// The value at a place, as it would be written: 0.3 and not 0.30000000000000004.
-    pub fn value(self, place: usize) -> f64 {
-        let value = self.low + place.min(self.count - 1) as f64 * self.step;
-        let written = match self.decimals > LONGEST {
-            true => value,
-            false => format!("{value:.*}", self.decimals).parse().unwrap_or(value),
-        };
-        written.min(self.last)
+    pub fn value(&self, place: usize) -> f64 {
+        match &self.0 {
+            Values::Even { low, step, count, last, decimals } => {
+                even(*low, *step, *decimals, place.min(count - 1)).min(*last)
+            }
+            Values::Listed(values) => values[place.min(values.len() - 1)],
+        }
     }
 
     /// The place of the value next to a number.
-    pub fn nearest(self, value: f64) -> usize {
-        let place = ((value - self.low) / self.step).round().max(0.0);
-        (place as usize).min(self.count - 1)
+    pub fn nearest(&self, value: f64) -> usize {
+        match &self.0 {
+            Values::Even { low, step, count, .. } => {
+                let place = ((value - low) / step).round().max(0.0);
+                (place as usize).min(count - 1)
+            }
+            Values::Listed(values) => {
+                let above = values.partition_point(|other| *other < value).min(values.len() - 1);
+                let below = above.saturating_sub(1);
+                if value - values[below] < values[above] - value { below } else { above }
+            }
+        }
     }
 
     /// Whether a number is one of the values.
-    pub fn holds(self, value: f64) -> bool {
-        (self.value(self.nearest(value)) - value).abs() <= ROUNDING * self.step
+    pub fn holds(&self, value: f64) -> bool {
+        let place = self.nearest(value);
+        let gap = match &self.0 {
+            Values::Even { step, .. } => *step,
+            Values::Listed(values) => {
+                let gap = |pair: &[f64]| pair[1] - pair[0];
+                let about = place.saturating_sub(1)..(place + 2).min(values.len());
+                values[about].windows(2).map(gap).fold(f64::INFINITY, f64::min)
+            }
+        };
+        (self.value(place) - value).abs() <= ROUNDING * gap
     }
 
     /// All values in order.
-    pub fn values(self) -> impl Iterator<Item = f64> {
-        (0..self.count).map(move |place| self.value(place))
+    pub fn values(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.count()).map(|place| self.value(place))
+    }
+}
+
+/// A value of a grid of steps, as it would be written.
+fn even(low: f64, step: f64, decimals: usize, place: usize) -> f64 {
+    let value = low + place as f64 * step;
+    match decimals > LONGEST {
+        true => value,
+        false => format!("{value:.decimals$}").parse().unwrap_or(value),
     }
 }
 
@@ -116,6 +173,22 @@ mod tests {
         for step in [0.0, -1.0, f64::NAN, f64::INFINITY, 13.0, 1e-18, 1e-320] {
             assert_eq!(Grid::new([0.0, 12.0], step), None, "{step}");
         }
-        assert_eq!(Grid::new([0.0, 12.0], 12.0).map(Grid::count), Some(2));
+        assert_eq!(Grid::new([0.0, 12.0], 12.0).map(|grid| grid.count()), Some(2));
+    }
+
+    #[test]
+    fn listed_values_are_these_and_no_others() {
+        let grid = Grid::listed(&[1.0, 2.0, 5.0, 1000.0]).expect("a grid");
+        assert_eq!((grid.count(), grid.step(), grid.list()), (4, None, Some(&[1.0, 2.0, 5.0, 1000.0][..])));
+        assert_eq!(grid.values().collect::<Vec<_>>(), [1.0, 2.0, 5.0, 1000.0]);
+        for (value, place) in [(-7.0, 0), (1.4, 0), (1.6, 1), (3.6, 2), (400.0, 2), (900.0, 3), (1e9, 3)] {
+            assert_eq!(grid.nearest(value), place, "{value}");
+        }
+        assert!(grid.holds(5.0 + 1e-9) && grid.holds(1000.0) && !grid.holds(1.001) && !grid.holds(4.0));
+        // What is close to a value is measured by its own neighbours.
+        assert!(!Grid::listed(&[0.0, 0.001, 1e6]).expect("a grid").holds(0.0005));
+        for values in [&[1.0][..], &[], &[2.0, 1.0], &[1.0, 1.0], &[0.0, f64::NAN], &[0.0, f64::INFINITY]] {
+            assert_eq!(Grid::listed(values), None, "{values:?}");
+        }
     }
 }

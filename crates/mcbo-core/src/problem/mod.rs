@@ -221,7 +221,8 @@ impl Action {
 
     /// Whether it can take a value: one of its range and, if it has steps, of its grid.
     pub fn can_take(&self, value: f64) -> bool {
-        (self.range[0]..=self.range[1]).contains(&value) && self.grid.is_none_or(|grid| grid.holds(value))
+        (self.range[0]..=self.range[1]).contains(&value)
+            && self.grid.as_ref().is_none_or(|grid| grid.holds(value))
     }
 }
 

@@ -32,7 +32,7 @@ const NODE: &[&str] = &[
     "limit",
     "cost",
 ];
-const ACTION: &[&str] = &["range", "neutral", "step", "choices", "unit", "cost"];
+const ACTION: &[&str] = &["range", "neutral", "step", "values", "choices", "unit", "cost"];
 const CONSTRAINTS: &[&str] = &["max_interventions", "sets", "possibly_optimal", "require"];
 const NOISE: &[&str] = &["gaussian", "uniform"];
 const NOISE_FORMS: &str = "\"learn\", \"none\", { gaussian = STD } or { uniform = [LOW, HIGH] }";
@@ -230,11 +230,13 @@ impl Reader<'_> {
                     "step" => {
                         action.step = self.field(value, |reader| reader.number(&what, value).map(At::from));
                     }
+                    "values" => action.values = self.field(value, |reader| reader.values(&what, value)),
                     "choices" => action.choices = self.field(value, |reader| reader.names(&what, value)),
                     unknown => match self.unknown_key(unknown, key.span(), &place, ACTION) {
                         Some("range") => action.range = Field::Broken,
                         Some("choices") => action.choices = Field::Broken,
                         Some("step") => action.step = Field::Broken,
+                        Some("values") => action.values = Field::Broken,
                         _ => {}
                     },
                 }
@@ -303,6 +305,13 @@ impl Reader<'_> {
     }
 
     fn names(&mut self, what: &str, value: &Value<'_>) -> Option<At<Vec<At<String>>>> {
+        let numbers = |array: &toml::de::DeArray<'_>| {
+            array.iter().all(|entry| matches!(entry.get_ref(), DeValue::Integer(_) | DeValue::Float(_)))
+        };
+        if value.get_ref().as_array().is_some_and(|array| !array.is_empty() && numbers(array)) {
+            self.wrong_type(what, "an array of names (numbers are listed under `values`)", value);
+            return None;
+        }
         let names = self.texts(what, "an array of names", value)?;
         Some(At::new(names, value.span()))
     }
@@ -319,6 +328,16 @@ impl Reader<'_> {
             self.wrong_type(what, "a number", value);
         }
         number
+    }
+
+    fn values(&mut self, what: &str, value: &Value<'_>) -> Option<At<Vec<f64>>> {
+        let Some(array) = value.get_ref().as_array() else {
+            self.wrong_type(what, "an array of numbers", value);
+            return None;
+        };
+        let entry = format!("every entry of {what}");
+        let values: Vec<_> = array.iter().map(|value| self.number(&entry, value)).collect();
+        Some(At::new(values.into_iter().collect::<Option<_>>()?, value.span()))
     }
 
     /// A number, or the name of a choice.
@@ -367,6 +386,20 @@ impl Reader<'_> {
     fn ranges(&mut self, what: &str, value: &Value<'_>) -> Option<At<DraftRanges>> {
         if value.get_ref().as_bool() == Some(true) {
             return Some(At::new(DraftRanges::Names, value.span()));
+        }
+        if let DeValue::Table(table) = value.get_ref() {
+            let mut entries = table.iter();
+            return match (entries.next(), entries.next()) {
+                (Some((key, values)), None) if key.get_ref() == "values" => {
+                    let what = format!("`values` in {what}");
+                    self.values(&what, values)
+                        .map(|At { value, span }| At { value: DraftRanges::Listed(value), span })
+                }
+                _ => {
+                    self.wrong_type(what, "a pair [LOW, HIGH], or { values = [...] }", value);
+                    None
+                }
+            };
         }
         let ranges = match value.get_ref().as_array() {
             Some(array) if array.iter().any(|entry| entry.get_ref().is_array()) => {

@@ -233,7 +233,7 @@ fn under_other_names(space: &DecisionSpace, points: &[Vec<f64>]) -> Vec<Vec<f64>
 /// Allowed points that differ from one in a single value, or in two that a requirement couples: one up, the other down.
 pub(crate) fn exchanges(space: &DecisionSpace, point: &[f64]) -> Vec<Vec<f64>> {
     let variables = space.variables();
-    let place = |k: usize, grid: crate::Grid| grid.nearest(variables[k].value(point[k]));
+    let place = |k: usize, grid: &crate::Grid| grid.nearest(variables[k].value(point[k]));
     let mut found: Vec<Vec<f64>> = Vec::new();
     let mut propose = |changes: &[(usize, f64)]| {
         let mut moved = point.to_vec();

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::{Study, StudyError, Trial, TrialState};
-use crate::data::keeps_limits;
+use crate::data::{DataError, check_intervention, keeps_limits};
 use crate::strategy::{Certificate, Context, Criterion, Recommendation};
 use crate::{Given, Network};
 
@@ -68,6 +68,16 @@ impl Study {
     /// What was measured, and nothing that is under way.
     pub(super) fn settled(&self) -> Context<'_> {
         Context::new(&self.problem, &self.data, &self.memory)
+    }
+
+    /// Trials under way that the problem does not allow any more, as it was changed since, and why.
+    pub fn not_allowed(&self) -> Vec<(usize, DataError)> {
+        let pending = self.trials.iter().filter(|trial| trial.state == TrialState::Pending);
+        let fault = |trial: &Trial| {
+            let error = check_intervention(&self.problem, trial.intervention()).err()?;
+            Some((trial.number, error))
+        };
+        pending.filter_map(fault).collect()
     }
 
     /// The trial with the best measured reward, and that reward in the direction of improvement; of those in which no measurement

@@ -64,13 +64,21 @@ def _named(shown: Node | Action) -> str:
 
 
 def _settings(node: Node) -> str:
-    return ", ".join(node.choices) if node.do and node.choices else _ranges(node.do)
+    if node.do and node.choices:
+        return ", ".join(node.choices)
+    return _ranges(node.do) if node.values is None else _list(node.values)
 
 
 def _values(action: Action) -> str:
     if action.choices:
         return ", ".join(action.choices)
+    if action.values is not None:
+        return _list(action.values)
     return _ranges([action.range]) + ("" if action.step is None else f" by {action.step:g}")
+
+
+def _list(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
 
 
 def _ranges(ranges: Iterable[tuple[float, float]] | None) -> str:

@@ -92,6 +92,8 @@ class Node:
     step: float | None = None
     #: The names of its values, if they are names; ``do`` then has the places of the first and the last.
     choices: tuple[str, ...] = ()
+    #: The only values it can be set to, if they are listed.
+    values: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ("noise", "limit", "cost"):
@@ -115,6 +117,8 @@ class Action:
     unit: str | None = None
     #: ``{"fixed": cost, "per_unit": cost}`` of using it.
     cost: Mapping[str, float] | None = None
+    #: The only values it can take, if they are listed.
+    values: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", frozen(self.cost))
@@ -238,8 +242,8 @@ class Problem:
         """All actions by name, in the order they were declared."""
         marks = self._raw.marks()
         return {
-            name: Action(name, span, neutral, step, tuple(choices), **marks.get(name, {}))
-            for name, span, neutral, step, choices in self._raw.actions()
+            name: Action(name, span, neutral, step, tuple(choices), values=values and tuple(values), **marks.get(name, {}))
+            for name, span, neutral, step, values, choices in self._raw.actions()
         }
 
     @property
@@ -446,7 +450,12 @@ def _action(given: object) -> object:
 
 def _action_fields(action: Action) -> dict[str, Any]:
     """The fields of an action as the problem file writes them."""
-    values = {"choices": list(action.choices)} if action.choices else {"range": action.range, "step": action.step}
+    if action.choices:
+        values: dict[str, Any] = {"choices": list(action.choices)}
+    elif action.values:
+        values = {"values": list(action.values)}
+    else:
+        values = {"range": action.range, "step": action.step}
     fields = {**values, "neutral": action.neutral, "unit": action.unit, "cost": action.cost}
     return {key: value for key, value in fields.items() if value is not None}
 
@@ -461,6 +470,8 @@ def _fields(node: Mapping[str, Any]) -> dict[str, Any]:
     fields = {key: node[key] for key in ("parents", "actions", "noise", "step", "range", "kernel")}
     fields["dim"] = node["dim"] if node["dim"] > 1 else None
     fields["do"] = True if node["do"] and node["choices"] else node["do"] and _single(node["do"])
+    if node["values"]:
+        fields["do"] = {"values": list(node["values"])}
     fields["choices"] = node["choices"]
     fields["formula"] = node["formula"] and _single(node["formula"])
     fields["components"] = "coregionalised" if node["coregionalised"] else None
@@ -479,5 +490,6 @@ def _node(fields: Mapping[str, Any], marks: Mapping[str, Any]) -> Node:
         range=fields["range"],
         step=fields["step"],
         choices=tuple(fields["choices"]),
+        values=fields["values"] and tuple(fields["values"]),
         **marks,
     )

@@ -123,9 +123,12 @@ fn describe(task: &Task) -> Value {
             })
         })
         .collect();
-    let action = |action: &mcbo_core::Action| match (action.is_choice(), action.grid) {
+    let action = |action: &mcbo_core::Action| match (action.is_choice(), &action.grid) {
         (true, _) => json!({"name": action.name, "choices": action.choices}),
-        (false, Some(grid)) => json!({"name": action.name, "range": action.range, "step": grid.step()}),
+        (false, Some(grid)) => match grid.list() {
+            Some(values) => json!({"name": action.name, "range": action.range, "values": values}),
+            None => json!({"name": action.name, "range": action.range, "step": grid.step()}),
+        },
         (false, None) => json!({"name": action.name, "range": action.range}),
     };
     let actions: Vec<Value> = problem.actions().iter().map(action).collect();

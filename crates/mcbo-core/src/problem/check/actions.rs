@@ -27,9 +27,17 @@ impl Checker<'_> {
 
     fn number(&mut self, draft: &DraftAction) -> Option<Action> {
         let name = draft.name.value.clone();
+        let place = format!("action `{name}`");
+        let listed = draft.values.given().map(|values| {
+            let others = [("range", span_of(&draft.range)), ("step", span_of(&draft.step))];
+            self.listed(&place, values, others)
+        });
         let range = match &draft.range {
+            _ if draft.values != Field::Missing => {
+                listed.clone().flatten().map(|grid| [grid.value(0), grid.value(grid.count() - 1)])
+            }
             Field::Given(At { value, span }) => {
-                self.range(&format!("`range` of action `{name}`"), *value, span).then_some(*value)
+                self.range(&format!("`range` of {place}"), *value, span).then_some(*value)
             }
             Field::Missing => {
                 self.error(ProblemError::NoRange { action: name.clone() }, &draft.name.span);
@@ -52,9 +60,13 @@ impl Checker<'_> {
             None => None,
         };
         let range = range?;
-        let grid = self.grid(&format!("action `{name}`"), range, &draft.step);
-        let first =
-            |value: &f64| (range[0]..=range[1]).contains(value) && grid.is_none_or(|grid| grid.holds(*value));
+        let grid = match listed {
+            Some(listed) => listed,
+            None => self.grid(&place, range, &draft.step),
+        };
+        let first = |value: &f64| {
+            (range[0]..=range[1]).contains(value) && grid.as_ref().is_none_or(|grid| grid.holds(*value))
+        };
         let default = Some(0.0).filter(first).unwrap_or(range[0]);
         Some(Action {
             name,
@@ -65,6 +77,40 @@ impl Checker<'_> {
             unit: None,
             cost: None,
         })
+    }
+
+    /// The grid of listed values, which these keys cannot stand beside; a list that is none is reported.
+    pub(super) fn listed(
+        &mut self,
+        place: &str,
+        values: &At<Vec<f64>>,
+        others: impl IntoIterator<Item = (&'static str, Option<Span>)>,
+    ) -> Option<Grid> {
+        for (key, span) in others {
+            if let Some(span) = span {
+                self.error(ProblemError::WithValues { place: place.to_owned(), key }, &span);
+            }
+        }
+        let what = format!("`values` of {place}");
+        if let Some(&value) = values.value.iter().find(|value| !value.is_finite()) {
+            self.error(ProblemError::NotFinite { what, value }, &values.span);
+            return None;
+        }
+        let mut sorted = values.value.clone();
+        sorted.sort_by(f64::total_cmp);
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            let (place, name) = (what, twice[0].to_string());
+            self.error(ProblemError::Repeated { place, name }, &values.span);
+            return None;
+        }
+        let grid = Grid::listed(&sorted);
+        if grid.is_none() {
+            self.error(
+                ProblemError::TooFewValues { place: place.to_owned(), found: sorted.len() },
+                &values.span,
+            );
+        }
+        grid
     }
 
     /// The grid of a range with steps, if there are any; a step that leads nowhere is reported.
@@ -110,7 +156,11 @@ impl Checker<'_> {
 
     fn named(&mut self, draft: &DraftAction, choices: &At<Vec<At<String>>>) -> Option<Action> {
         let name = draft.name.value.clone();
-        let others = [("range", span_of(&draft.range)), ("step", span_of(&draft.step))];
+        let others = [
+            ("range", span_of(&draft.range)),
+            ("step", span_of(&draft.step)),
+            ("values", span_of(&draft.values)),
+        ];
         let known = self.choices(&format!("action `{name}`"), choices, others)?;
         let neutral = match draft.neutral.given() {
             None => Some(0),

@@ -66,7 +66,9 @@ impl Checker<'_> {
         let Some(choices) = draft.choices.given() else { return Vec::new() };
         let place = format!("node `{}`", draft.name.value);
         let caused = !(draft.parents.is_empty() && draft.actions.is_empty()) || draft.inputs_broken;
-        if let Some(At { value: DraftRanges::One(_) | DraftRanges::Each(_), span }) = draft.hard.given() {
+        if let Some(At { value: DraftRanges::One(_) | DraftRanges::Each(_) | DraftRanges::Listed(_), span }) =
+            draft.hard.given()
+        {
             self.error(ProblemError::DoWithNumbers { node: draft.name.value.clone() }, span);
         }
         let others = [
@@ -180,6 +182,11 @@ impl Checker<'_> {
                 }
                 None
             }
+            DraftRanges::Listed(values) => {
+                let [low, high] =
+                    [values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?];
+                Some(vec![[low, high]; dim])
+            }
             DraftRanges::One(range) => {
                 self.range(&what, *range, &hard.span);
                 Some(vec![*range; dim])
@@ -200,8 +207,14 @@ impl Checker<'_> {
 
     /// The values a node can be set to, if it is set in steps.
     fn node_grid(&mut self, draft: &DraftNode, hard: Option<&[[f64; 2]]>) -> Option<Vec<Grid>> {
-        let At { span, .. } = draft.step.given()?;
         let name = &draft.name.value;
+        if let Some(At { value: DraftRanges::Listed(values), span }) = draft.hard.given() {
+            let others = [("step", span_of(&draft.step))];
+            let values = At { value: values.clone(), span: span.clone() };
+            let grid = self.listed(&format!("`do` of node `{name}`"), &values, others)?;
+            return Some(vec![grid; hard?.len()]);
+        }
+        let At { span, .. } = draft.step.given()?;
         let Some(ranges) = hard else {
             if draft.hard == Field::Missing {
                 self.error(ProblemError::StepWithoutDo { node: name.clone() }, span);

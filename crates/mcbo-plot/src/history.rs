@@ -208,6 +208,13 @@ fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point], sign: f64) {
         }
         canvas.close_group();
     }
+    canvas.open_style(&LIMIT);
+    for point in drawn.iter().filter(|point| !point.keeps) {
+        if let Some(reward) = point.reward {
+            canvas.marker(axes.at(point.number, reward), Marker::Cross, r + 1.6);
+        }
+    }
+    canvas.close_group();
     canvas.open_style(&ODD);
     for point in points.iter().filter(|point| point.odd) {
         if let Some(reward) = point.reward {
@@ -249,6 +256,9 @@ fn keys(points: &[Point], advice: Option<[f64; 3]>) -> Vec<Key> {
     }
     if points.iter().any(|point| point.odd && point.reward.is_some()) {
         keys.push(Key::new(Swatch::Ring, ODD, "does not fit the rest"));
+    }
+    if points.iter().any(|point| !point.keeps && point.reward.is_some()) {
+        keys.push(Key::new(Swatch::Point, Style { marker: Marker::Cross, ..LIMIT }, "broke a limit"));
     }
     // In the colour of the first of them: colours say who chose a trial.
     let without = |failed: bool| {

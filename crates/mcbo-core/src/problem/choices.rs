@@ -125,6 +125,37 @@ impl Problem {
         Some(spaces)
     }
 
+    /// Actions that requirements leave no value but the neutral one, whichever choice is made; none where choices are more than `limit`.
+    pub(super) fn held_actions(&self, limit: usize) -> Vec<usize> {
+        if self.requirements.is_empty() {
+            return Vec::new();
+        }
+        let Some(choices) = enumerate(self, limit) else { return Vec::new() };
+        let required = |action: &usize| {
+            self.requirements.iter().any(|one| one.terms().iter().any(|(term, _)| term == action))
+        };
+        // The nearest to an end that keeps to them moves away from neutral if anything does: they make a convex set with neutral in it.
+        let moves = |choice: &Choice, action: usize| {
+            let Some(place) = choice.actions.iter().position(|&free| free == action) else { return false };
+            let Some(spaces) = self.half_spaces(choice, 0) else { return false };
+            let unit = |&free: &usize| {
+                let declared = &self.actions[free];
+                let [low, high] = declared.range;
+                (declared.neutral - low) / (high - low)
+            };
+            let neutral: Vec<f64> = choice.actions.iter().map(unit).collect();
+            let (lower, upper) = (vec![0.0; neutral.len()], vec![1.0; neutral.len()]);
+            [0.0, 1.0].into_iter().any(|end| {
+                let mut point: Vec<f64> = neutral.iter().map(|unit| unit.clamp(0.0, 1.0)).collect();
+                point[place] = end;
+                project(&spaces, &lower, &upper, &mut point).is_some()
+                    && (point[place] - neutral[place]).abs() > 1e-7
+            })
+        };
+        let held = |action: &usize| required(action) && !choices.iter().any(|choice| moves(choice, *action));
+        (0..self.actions.len()).filter(held).collect()
+    }
+
     /// Whether there are values of the free actions that keep to all requirements.
     fn is_possible(&self, choice: &Choice) -> bool {
         if self.requirements.is_empty() {

@@ -5,6 +5,9 @@ use crate::problem::diagnostics::ProblemWarning;
 use crate::problem::draft::Draft;
 use crate::problem::{Noise, Problem};
 
+/// Where there are more ways to intervene than so many it is not looked at what requirements leave of each.
+const CHOICES: usize = 100;
+
 pub(super) fn warnings(
     problem: &Problem,
     draft: &Draft,
@@ -38,6 +41,11 @@ pub(super) fn warnings(
         if !readers.any(|(_, &effective)| effective) {
             warnings.push(ProblemWarning::ActionWithoutEffect { action: action.name.clone() });
         }
+    }
+    for action in problem.held_actions(CHOICES) {
+        let action = &problem.actions[action];
+        let (action, neutral) = (action.name.clone(), action.neutral);
+        warnings.push(ProblemWarning::ActionIsHeld { action, neutral });
     }
     let available = problem.settable().len() + problem.actions.len();
     if let Some(limit) = problem.max_interventions.filter(|&limit| limit > available) {

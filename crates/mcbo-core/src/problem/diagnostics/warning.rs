@@ -18,6 +18,14 @@ pub enum ProblemWarning {
         /// The action.
         action: String,
     },
+    /// An action that requirements leave no choice.
+    #[error("action `{action}` can only be {neutral}: what is required leaves it no other value")]
+    ActionIsHeld {
+        /// The action.
+        action: String,
+        /// Its neutral value.
+        neutral: f64,
+    },
     /// A target set with members that do nothing while the others are set.
     #[error("the set {} does no more than {}", set_text(set), set_text(enough))]
     SetNotMinimal {

@@ -383,3 +383,27 @@ fn a_border_that_is_left_out_is_allowed_and_that_is_said() {
     );
     assert_eq!(Problem::from_toml(PROCESS).expect("a problem").warnings(), []);
 }
+
+/// What is required may leave actions nothing to choose, which is no mistake but odd.
+#[test]
+fn actions_that_are_held() {
+    let warnings = |require: &str, more: &str| -> Vec<String> {
+        let text = format!(
+            "maximize = 'y'\n[nodes.y]\nactions = ['a', 'b', 'c', 'd']\n[actions]\na = {{ range = [0, 1] }}\nb = {{ range = [0, 2] }}\n\
+             c = {{ range = [0, 1], neutral = 1 }}\nd = {{ range = [2, 3], neutral = 0 }}\n[constraints]\nrequire = [{require}]\n{more}\n"
+        );
+        let problem = Problem::from_toml(&text).expect("a problem");
+        problem.warnings().iter().map(ToString::to_string).collect()
+    };
+    let held = |action: &str, value: f64| {
+        format!("action `{action}` can only be {value}: what is required leaves it no other value")
+    };
+    assert_eq!(warnings("'a + b <= 0'", ""), [held("a", 0.0), held("b", 0.0)]);
+    assert_eq!(warnings("'c >= 1 + a', 'b <= 1'", ""), [held("a", 0.0), held("c", 1.0)]);
+    assert_eq!(warnings("'a = b'", ""), [""; 0]);
+    assert_eq!(warnings("'a = b'", "max_interventions = 1"), [held("a", 0.0), held("b", 0.0)]);
+    assert_eq!(warnings("'a = b'", "max_interventions = 2"), [""; 0]);
+    // Apart from its range there is neutral, and what is required leaves it nothing within.
+    assert_eq!(warnings("'d <= 1 + a / 2'", ""), [held("d", 0.0)]);
+    assert_eq!(warnings("'d <= 1 + a'", ""), [""; 0]);
+}

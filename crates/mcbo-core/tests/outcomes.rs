@@ -6,7 +6,7 @@ use mcbo_core::{
     Cost, Criterion, DataError, Given, Intervention, Limit, Noise, Observation, Preset, Problem,
     StrategyName, StrategySettings, Study, StudyError, SuggestError, Warning, check_intervention,
 };
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn doing(a: f64) -> Intervention {
@@ -539,5 +539,37 @@ fn windows_are_kept_from_both_sides() {
         assert!(best.limits[0].is_sure() && best.limits[0].probability > 0.9, "{:?}", best.limits);
         let asked = study.ask().expect("a trial").suggestion.intervention.actions[0];
         assert!((0.25..0.75).contains(&asked), "{asked}");
+    }
+}
+
+/// A limited node without noise of its own is broken as often as what is above it says, which changes little by little: what comes up to
+/// the limit is found, in few realisations too. `s = a + u` with `u` from -1 to 1 is below 1 in four of five trials up to `a = 0.4`.
+#[test]
+fn noise_above_a_limit_is_counted() {
+    let problem = Problem::builder("above")
+        .action("a", [-2.0, 2.0])
+        .node("u", |n| n.noise(Noise::Uniform([-1.0, 1.0])))
+        .node("s", |n| n.parents(["u"]).actions(["a"]).noise(Noise::None).limit(Limit::below(1.0, 0.8)))
+        .node("y", |n| n.parents(["s"]).noise(Noise::Gaussian(0.1)))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    for seed in 0..4 {
+        let mut study = Study::new(problem.clone(), seed);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        for trial in 0..40 {
+            let a = -1.6 + 0.08 * f64::from(trial);
+            let u = rng.random_range(-1.0..1.0);
+            let values = vec![Some(u), Some(a + u), Some(a + u + 0.1 * rng.random_range(-1.0..1.0))];
+            study.add(Observation { intervention: doing(a), values }).expect("it fits");
+        }
+        let best = study.recommend().expect("a model");
+        let (a, kept) = (best.intervention.actions[0], &best.limits[0]);
+        assert!(kept.is_sure() && best.warnings.is_empty(), "{seed}: {a} {kept:?} {:?}", best.warnings);
+        // The mean of u is known to a tenth, and two of these count, beside the luck of the rows.
+        assert!((-0.1..0.42).contains(&a), "{seed}: {a} {kept:?}");
+        let asked = study.ask().expect("a suggestion").suggestion.clone();
+        assert!(asked.limits[0].is_plausible(), "{seed}: {asked:?}");
+        assert!(asked.intervention.actions[0] < 0.8, "{seed}: {:?}", asked.intervention);
     }
 }

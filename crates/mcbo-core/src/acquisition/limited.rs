@@ -16,12 +16,15 @@ use super::log_improvement::tail_fraction;
 /// Draws of the mechanisms, and realisations of the noise for each; half of both where an acquisition is looked at with fewer
 /// samples than so many.
 const DRAWS: usize = 16;
-const SAMPLES: usize = 4;
+const SAMPLES: usize = 16;
 const FINE: usize = 16;
 /// Log-odds below which the price grows with their square.
 const ROUND: f64 = 0.2;
 /// A node without noise keeps its limit or not. Its deviation counts as this share of its scale, so that there is a slope.
 const SMALLEST: f64 = 0.02;
+/// The same for a node whose noise is all above it, as a share of the deviation that it makes there: so few realisations leave gaps of this
+/// size, in which a probability would not change.
+const GAPS: f64 = 0.3;
 
 /// How much a search pays for interventions that do not keep the limits, and by which of the systems that are plausible.
 #[derive(Debug, Clone, Copy)]
@@ -133,7 +136,7 @@ impl<'a> Toll<'a> {
             Some(Watched { limit, parts, wanted })
         };
         let limits = problem.limited().filter_map(watched).collect();
-        Self {
+        let mut toll = Self {
             limits,
             noise: NoiseSamples::new(&plan, SAMPLES / share, seed),
             systems,
@@ -141,6 +144,41 @@ impl<'a> Toll<'a> {
             network,
             plan,
             price,
+        };
+        toll.fill_gaps();
+        toll
+    }
+
+    /// Lets no node have less noise of its own than what so few realisations of the noise above leave out, seen from the middle of what can
+    /// be decided.
+    fn fill_gaps(&mut self) {
+        let (draws, samples) = (self.shifts.len(), self.noise.count());
+        if self.plan.steps.is_empty() || samples == 1 {
+            return;
+        }
+        let middle =
+            |shift: &Vec<f64>| std::iter::repeat_n(0.5, self.plan.decisions()).chain(shift.clone()).collect();
+        let points: Vec<Vec<f64>> = self.shifts.iter().map(middle).collect();
+        let mut workspace = Workspace::default();
+        let batch = Batch { points: &points.concat(), beta: 1.0, noise: &self.noise };
+        self.network.forward_in_systems(&self.plan, &self.systems, batch, false, &mut workspace);
+        for part in self.limits.iter_mut().flat_map(|watched| &mut watched.parts) {
+            let ValueSource::Step { step, component } = part.source else { continue };
+            let values = workspace.values(step, component);
+            let own = self.noise.of(&self.plan.steps[step], component);
+            for (draw, values) in values.chunks_exact(values.len() / draws).enumerate() {
+                let above = |(sample, value): (usize, &f64)| {
+                    value - own.map_or(0.0, |noise| part.multiples[draw] * noise[sample])
+                };
+                let above: Vec<f64> = values.iter().enumerate().map(above).collect();
+                let mean = above.iter().sum::<f64>() / above.len() as f64;
+                let variance =
+                    above.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / above.len() as f64;
+                let least = GAPS * variance.sqrt();
+                if least > part.deviations[draw] {
+                    part.deviations[draw] = least;
+                }
+            }
         }
     }
 

@@ -236,8 +236,9 @@ fn advise(
                 (worth(&intervention), intervention)
             };
             let [first, dearer @ ..] = limits::PRICES;
-            // What would be the best and does not keep the limits is sought at a higher price.
-            let is_wanted = |found: &Worth| found.missing > 0.0 && found.is_worth_more(best);
+            // What would be the best and does not keep the limits is sought at a higher price, and anything that keeps them if nothing does.
+            let none_keeps = best.is_none_or(|best| best.missing > 0.0);
+            let is_wanted = |found: &Worth| found.missing > 0.0 && (none_keeps || found.is_worth_more(best));
             dearer.iter().fold(refined(start, first), |found, &price| match is_wanted(&found.0) {
                 true => refined(&found.1, price),
                 false => found,

@@ -14,10 +14,14 @@ use super::Acquisition;
 use super::log_improvement::tail_fraction;
 
 /// Draws of the mechanisms, and realisations of the noise for each; half of both where an acquisition is looked at with fewer
-/// samples than so many.
+/// samples than `FINE`.
 const DRAWS: usize = 16;
-const SAMPLES: usize = 16;
+const SAMPLES: usize = 4;
 const FINE: usize = 16;
+/// Realisations where what noise above a limited node makes there deviates by more than so many times the node's own noise, which alone is
+/// integrated out.
+const MANY_SAMPLES: usize = 16;
+const MUCH_ABOVE: f64 = 2.0;
 /// Log-odds below which the price grows with their square.
 const ROUND: f64 = 0.2;
 /// A node without noise keeps its limit or not. Its deviation counts as this share of its scale, so that there is a slope.
@@ -138,24 +142,27 @@ impl<'a> Toll<'a> {
         let limits = problem.limited().filter_map(watched).collect();
         let mut toll = Self {
             limits,
-            noise: NoiseSamples::new(&plan, SAMPLES / share, seed),
+            noise: NoiseSamples::new(&plan, MANY_SAMPLES / share, seed),
             systems,
             shifts: (0..draws).map(normal).collect(),
             network,
             plan,
             price,
         };
-        toll.fill_gaps();
+        if !toll.fill_gaps() {
+            toll.noise = NoiseSamples::new(&toll.plan, SAMPLES / share, seed);
+        }
         toll
     }
 
     /// Lets no node have less noise of its own than what so few realisations of the noise above leave out, seen from the middle of what can
-    /// be decided.
-    fn fill_gaps(&mut self) {
+    /// be decided. Whether the noise above any is much.
+    fn fill_gaps(&mut self) -> bool {
         let (draws, samples) = (self.shifts.len(), self.noise.count());
         if self.plan.steps.is_empty() || samples == 1 {
-            return;
+            return false;
         }
+        let mut much = false;
         let middle =
             |shift: &Vec<f64>| std::iter::repeat_n(0.5, self.plan.decisions()).chain(shift.clone()).collect();
         let points: Vec<Vec<f64>> = self.shifts.iter().map(middle).collect();
@@ -174,12 +181,14 @@ impl<'a> Toll<'a> {
                 let mean = above.iter().sum::<f64>() / above.len() as f64;
                 let variance =
                     above.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / above.len() as f64;
+                much |= variance.sqrt() > MUCH_ABOVE * part.deviations[draw];
                 let least = GAPS * variance.sqrt();
                 if least > part.deviations[draw] {
                     part.deviations[draw] = least;
                 }
             }
         }
+        much
     }
 
     /// Multiplications that the price of one decision costs, roughly.

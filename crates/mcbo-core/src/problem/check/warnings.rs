@@ -29,6 +29,15 @@ pub(super) fn warnings(
         if node.dim == 1 && draft.nodes[index].components.given().is_some() {
             warnings.push(ProblemWarning::ComponentsOfScalar { node: name() });
         }
+        if let (Some(hard), Some(limit)) = (&node.hard, node.limit) {
+            let beyond = |[low, high]: &[f64; 2]| {
+                limit.above.is_some_and(|above| *high <= above)
+                    || limit.below.is_some_and(|below| *low >= below)
+            };
+            if hard.iter().any(beyond) {
+                warnings.push(ProblemWarning::SetBeyondLimit { node: name() });
+            }
+        }
         if let (Some(hard), Some([lo, hi])) = (&node.hard, node.range)
             && hard.iter().any(|range| range[0] < lo || range[1] > hi)
         {

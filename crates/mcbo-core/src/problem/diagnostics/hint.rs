@@ -91,6 +91,9 @@ impl ProblemError {
             Self::RewardIsChoice { .. } => "names have no order; optimise a node whose values are numbers".to_owned(),
             Self::TooManyChoices { .. } => "put those together that are alike, or describe them by numbers".to_owned(),
             Self::EmptyLimit { .. } => "`above` must be smaller than `below`: outcomes are to lie between them".to_owned(),
+            Self::WithChoices { key: key @ ("formula" | "kernel"), .. } => {
+                format!("nothing causes it, and how often each name comes is learned; remove `{key}`, or name what it depends on")
+            }
             Self::WithChoices { key, .. } => format!("choices have names and no numbers; remove `{key}` or `choices`"),
             Self::WithValues { key, .. } => format!("it takes the listed values and no others; remove `{key}` or `values`"),
             Self::TooFewValues { .. } => "list at least two, as in `values = [20, 30, 45]`; what is always the same needs no action".to_owned(),

@@ -72,6 +72,12 @@ pub enum ProblemWarning {
         /// As it is read.
         read: String,
     },
+    /// A node that breaks its own limit whatever it is set to.
+    #[error("node `{node}` breaks its own `limit` whatever it is set to: it will not be set")]
+    SetBeyondLimit {
+        /// The node.
+        node: String,
+    },
     /// A declared range of values that does not hold the values the node can be set to.
     #[error("node `{node}` can be set outside its declared `range`")]
     SetOutsideRange {

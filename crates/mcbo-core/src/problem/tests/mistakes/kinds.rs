@@ -407,3 +407,20 @@ fn actions_that_are_held() {
     assert_eq!(warnings("'d <= 1 + a / 2'", ""), [held("d", 0.0)]);
     assert_eq!(warnings("'d <= 1 + a'", ""), [""; 0]);
 }
+
+#[test]
+fn nodes_that_break_their_own_limit() {
+    let warnings = |marks: &str| -> Vec<String> {
+        let text = format!("maximize = 'y'\n[nodes.x]\n{marks}\n[nodes.y]\nparents = ['x']\n");
+        Problem::from_toml(&text).expect("a problem").warnings().iter().map(ToString::to_string).collect()
+    };
+    let breaks = "node `x` breaks its own `limit` whatever it is set to: it will not be set";
+    for (marks, expected) in [
+        ("do = [0, 10]\nlimit = { below = -5 }", &[breaks][..]),
+        ("do = [0, 10]\nlimit = { above = 11, below = 12 }", &[breaks]),
+        ("do = [0, 10]\nlimit = { above = 5 }", &[]),
+        ("do = [-6, 10]\nlimit = { below = -5 }", &[]),
+    ] {
+        assert_eq!(warnings(marks), expected, "{marks}");
+    }
+}

@@ -49,18 +49,27 @@ pub struct OutsideRange {
     pub trials: usize,
     /// The smallest and the largest of them.
     pub seen: [f64; 2],
+    /// The unit of its values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
 }
 
 impl std::fmt::Display for OutsideRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { what, range: [low, high], trials, seen: [least, most] } = self;
+        let Self { what, range: [low, high], trials, seen, unit } = self;
+        // In few digits, if these are outside too.
+        let [least, most] = seen.map(|value| {
+            let rounded = format!("{value:.5e}").parse().unwrap_or(value);
+            if (*low..=*high).contains(&rounded) { value } else { rounded }
+        });
+        let unit = unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
         write!(f, "{what} was {least}")?;
         if least != most {
             write!(f, " to {most}")?;
         }
         write!(
             f,
-            " in {trials} trial{}, outside its range {low} to {high}",
+            "{unit} in {trials} trial{}, outside its range {low} to {high}{unit}",
             if *trials == 1 { "" } else { "s" }
         )
     }
@@ -236,14 +245,15 @@ impl Data {
     pub fn outside(&self, problem: &Problem) -> Vec<OutsideRange> {
         let mut found: Vec<OutsideRange> = Vec::new();
         for observation in &self.observations {
-            for Outside { what, value, range } in outside(problem, &observation.intervention) {
+            for Outside { what, value, range, unit } in outside(problem, &observation.intervention) {
                 match found.iter_mut().find(|known| known.what == what) {
                     Some(known) => {
                         known.trials += 1;
                         known.seen = [known.seen[0].min(value), known.seen[1].max(value)];
                     }
                     None => {
-                        found.push(OutsideRange { what: what.to_owned(), range, trials: 1, seen: [value; 2] })
+                        let (what, unit) = (what.to_owned(), unit.map(str::to_owned));
+                        found.push(OutsideRange { what, range, trials: 1, seen: [value; 2], unit });
                     }
                 }
             }
@@ -306,7 +316,7 @@ pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Res
 pub fn check_ranges(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
     check_done(problem, intervention)?;
     match outside(problem, intervention).next() {
-        Some(Outside { what, value, range: [low, high] }) => {
+        Some(Outside { what, value, range: [low, high], .. }) => {
             Err(DataError::OutOfRange { what: what.to_owned(), value, low, high })
         }
         None => Ok(()),
@@ -399,6 +409,7 @@ pub(crate) struct Outside<'a> {
     pub what: &'a str,
     pub value: f64,
     pub range: [f64; 2],
+    pub unit: Option<&'a str>,
 }
 
 /// What of an intervention lies outside the ranges of today: actions that are not neutral, and nodes that are set. It must have been
@@ -409,11 +420,15 @@ pub(crate) fn outside<'a>(
 ) -> impl Iterator<Item = Outside<'a>> {
     let actions = problem.actions().iter().zip(&intervention.actions);
     let actions = actions.filter(|(action, value)| **value != action.neutral);
-    let actions = actions.map(|(action, &value)| Outside { what: &action.name, value, range: action.range });
+    let actions = actions.map(|(action, &value)| {
+        let (what, range, unit) = (action.name.as_str(), action.range, action.unit.as_deref());
+        Outside { what, value, range, unit }
+    });
     let targets = intervention.targets.iter().flat_map(|(node, values)| {
         let node = &problem.nodes()[*node];
         let ranges = values.iter().zip(node.hard.iter().flatten());
-        ranges.map(|(&value, &range)| Outside { what: &node.name, value, range })
+        let unit = node.unit.as_deref();
+        ranges.map(move |(&value, &range)| Outside { what: &node.name, value, range, unit })
     });
     actions.chain(targets).filter(|Outside { value, range: [low, high], .. }| {
         // Rounding at the ends is no mistake.

@@ -440,7 +440,10 @@ impl Study {
             let taken_out = trial.state == TrialState::Voided && trial.values.is_some();
             (over || taken_out) && trial.suggestion.origin() != Origin::Added
         };
-        self.trials.iter().filter(made).map(|trial| self.problem.cost(trial.intervention())).sum()
+        let spent: f64 =
+            self.trials.iter().filter(made).map(|trial| self.problem.cost(trial.intervention())).sum();
+        // What adding leaves at the end of a number is no money: 39.9 and not 39.90000000000001.
+        format!("{spent:.12e}").parse().unwrap_or(spent)
     }
 
     fn trial(&self, number: usize) -> Result<&Trial, StudyError> {

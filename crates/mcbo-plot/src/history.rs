@@ -208,13 +208,16 @@ fn draw_points(canvas: &mut Canvas, axes: &Axes, points: &[Point], sign: f64) {
         }
         canvas.close_group();
     }
-    canvas.open_style(&LIMIT);
-    for point in drawn.iter().filter(|point| !point.keeps) {
-        if let Some(reward) = point.reward {
-            canvas.marker(axes.at(point.number, reward), Marker::Cross, r + 1.6);
-        }
+    let broke: Vec<[f64; 2]> = drawn
+        .iter()
+        .filter(|point| !point.keeps)
+        .filter_map(|point| Some(axes.at(point.number, point.reward?)))
+        .collect();
+    if !broke.is_empty() {
+        canvas.open_style(&LIMIT);
+        broke.into_iter().for_each(|at| canvas.marker(at, Marker::Cross, r + 1.6));
+        canvas.close_group();
     }
-    canvas.close_group();
     canvas.open_style(&ODD);
     for point in points.iter().filter(|point| point.odd) {
         if let Some(reward) = point.reward {

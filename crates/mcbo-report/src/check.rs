@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcbo_core::{Node, Problem};
+use mcbo_core::{Grid, Node, Problem};
 use serde_json::{Value, json};
 
 use crate::sets::{self, Sets};
@@ -19,6 +19,14 @@ pub fn kind(node: &Node) -> &'static str {
     }
 }
 
+/// With the values that are listed, where they are; other objects have no such key.
+fn with_values(mut object: Value, grid: Option<&Grid>) -> Value {
+    if let Some(values) = grid.and_then(|grid| grid.list()) {
+        object["values"] = values.into();
+    }
+    object
+}
+
 /// The names of these.
 pub fn names<'a>(indices: &[usize], name: impl Fn(usize) -> &'a str) -> Vec<&'a str> {
     indices.iter().map(|&index| name(index)).collect()
@@ -30,7 +38,7 @@ pub fn document(problem: &Problem) -> Value {
     let node_name = |index: usize| nodes[index].name.as_str();
     let action_name = |index: usize| problem.actions()[index].name.as_str();
     let described = nodes.iter().enumerate().map(|(index, node)| {
-        json!({
+        let object = json!({
             "name": node.name,
             "parents": names(&node.parents, node_name),
             "actions": names(&node.actions, action_name),
@@ -45,26 +53,26 @@ pub fn document(problem: &Problem) -> Value {
             },
             "choices": node.is_choice().then_some(&node.choices),
             "step": node.grid.as_ref().filter(|_| !node.is_choice()).and_then(|grids| grids.first()).and_then(|grid| grid.step()),
-            "values": node.grid.as_ref().and_then(|grids| grids.first()).and_then(|grid| grid.list()),
             "range": node.range,
             "unit": node.unit,
             "context": node.context,
             "limit": node.limit.map(|limit| limit.levels().chain([("probability", limit.probability)]).collect::<BTreeMap<_, _>>()),
             "cost": node.cost.map(|cost| json!({ "fixed": cost.fixed })),
-        })
+        });
+        with_values(object, node.grid.as_ref().and_then(|grids| grids.first()))
     });
     let actions = problem.actions().iter().enumerate().map(|(index, action)| {
-        json!({
+        let object = json!({
             "name": action.name,
             "range": (!action.is_choice()).then_some(action.range),
             "step": action.grid.as_ref().filter(|_| !action.is_choice()).and_then(|grid| grid.step()),
-            "values": action.grid.as_ref().and_then(|grid| grid.list()),
             "choices": action.is_choice().then_some(&action.choices),
             "neutral": json::value(problem, &action.name, action.neutral),
             "unit": action.unit,
             "cost": action.cost.map(|cost| json!({ "fixed": cost.fixed, "per_unit": cost.per_unit })),
             "nodes": names(&readers(problem, index), node_name),
-        })
+        });
+        with_values(object, action.grid.as_ref())
     });
     let sets = Sets::of(problem, usize::MAX);
     let set = |set: &sets::TargetSet| json!({ "targets": names(&set.targets, node_name), "minimal": set.minimal, "used": set.used });

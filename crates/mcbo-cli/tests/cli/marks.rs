@@ -252,7 +252,7 @@ fn rows_outside_the_range_are_added_with_a_warning() {
     std::fs::write(at.join("past.csv"), "dose,quality,dust,y\n0.5,0.5,0.5,0.8\n3,0.5,3,4\n0.2,0.4,0.2,0.3\n")
         .unwrap();
     let added = mcbo_in(at, &["add", "mill", "--csv", "past.csv"]).with_code(0);
-    assert!(added.stderr.contains("dose was 3 in 1 trial, outside its range 0 to 1"), "{}", added.stderr);
+    assert!(added.stderr.contains("dose was 3 g in 1 trial, outside its range 0 to 1 g"), "{}", added.stderr);
     let best = mcbo_in(at, &["best", "mill", "--given", "quality=0.5", "--json"]).with_code(0);
     assert!(best.stderr.contains("outside its range 0 to 1"), "{}", best.stderr);
     let dose = best.json()[0]["recommendation"]["intervention"]["actions"]["dose"].as_f64().unwrap();

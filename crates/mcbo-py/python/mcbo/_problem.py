@@ -242,7 +242,15 @@ class Problem:
         """All actions by name, in the order they were declared."""
         marks = self._raw.marks()
         return {
-            name: Action(name, span, neutral, step, tuple(choices), values=values and tuple(values), **marks.get(name, {}))
+            name: Action(
+                name,
+                span,
+                neutral,
+                step,
+                tuple(choices),
+                values=None if values is None else tuple(values),
+                **marks.get(name, {}),
+            )
             for name, span, neutral, step, values, choices in self._raw.actions()
         }
 
@@ -490,6 +498,6 @@ def _node(fields: Mapping[str, Any], marks: Mapping[str, Any]) -> Node:
         range=fields["range"],
         step=fields["step"],
         choices=tuple(fields["choices"]),
-        values=fields["values"] and tuple(fields["values"]),
+        values=None if fields["values"] is None else tuple(fields["values"]),
         **marks,
     )

@@ -132,7 +132,7 @@ def contexts(given: Any, problem: _mcbo.Problem) -> list[dict[str, Any]] | None:
 def choices(problem: _mcbo.Problem) -> dict[str, list[str]]:
     """The names of the values of everything that has names: actions, nodes, and nodes that are set."""
     nodes = {node["name"]: node["choices"] for node in problem.nodes() if node["choices"]}
-    actions = {name: names for name, _, _, _, names in problem.actions() if names}
+    actions = {name: names for name, _, _, _, _, names in problem.actions() if names}
     return {**actions, **nodes, **{f"do({name})": names for name, names in nodes.items()}}
 
 

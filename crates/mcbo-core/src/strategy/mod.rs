@@ -229,7 +229,7 @@ pub enum Warning {
     },
     /// What was found keeps the limits by what is probable, but not in every plausible system.
     #[error(
-        "nothing is sure to keep the limits: this comes nearest; one in forty systems that agree with the data keeps them with a probability of {} at the most; hint: trials near it tell",
+        "nothing is sure to keep the limits: this is the best of what comes nearest; one in forty systems that agree with the data keeps them with a probability of {} at the most; hint: trials near it tell",
         too_rarely(missing)
     )]
     LimitsUnsure {

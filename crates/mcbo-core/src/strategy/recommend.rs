@@ -249,6 +249,20 @@ fn advise(
     let mut all: Vec<(Worth, Intervention)> = all.collect();
     // The sort is stable: of equals the first found stays first.
     all.sort_by(|a, b| a.0.compare(&b.0));
+    // Where nothing is sure to keep the limits, what probably does and is nearly as sure as the surest counts as much: a few hundredths are no
+    // reason to give up the reward.
+    let nearest = all.first().map_or(0.0, |(nearest, _)| nearest.missing);
+    let forgiven = |mut worth: Worth, at: &Intervention| {
+        let nearly = nearest > 0.0 && worth.missing > 0.0 && worth.missing <= nearest + NEARLY;
+        if nearly && quick.keeping(problem, at).iter().all(Keeping::is_probable) {
+            worth.missing = 0.0;
+        }
+        worth
+    };
+    let mut all: Vec<(Worth, Intervention)> =
+        all.into_iter().map(|(worth, at)| (forgiven(worth, &at), at)).collect();
+    all.sort_by(|a, b| a.0.compare(&b.0));
+    let worth = |at: &Intervention| forgiven(worth(at), at);
     let edge = at_the_edge(problem, &all, worth);
     let all = all.into_iter().chain(edge);
     let best = all.reduce(|best, next| if next.0.compare(&best.0).is_lt() { next } else { best });
@@ -281,6 +295,9 @@ fn promising(candidates: &[(Worth, (Choice, Intervention))]) -> Vec<&(Choice, In
     let rest = more.into_iter().chain(less).map(|(_, start)| start);
     [start].into_iter().chain(rest).take(REFINED).collect()
 }
+
+/// By how much the probability that can be relied on may fall short of the surest, where nothing is sure to keep the limits.
+const NEARLY: f64 = 0.05;
 
 /// Interventions that would be worth more and do not keep the limits, for which the edge is looked for.
 const BEYOND: usize = 3;

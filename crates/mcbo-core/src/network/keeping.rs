@@ -77,7 +77,7 @@ impl Keeping {
 impl Network {
     /// How probable it is that an intervention keeps each limit of the problem.
     ///
-    /// Mechanisms are drawn as wholes, one member of each process ([`Systems`]) off its mean by a multiple of its deviation, and noise is
+    /// Mechanisms are drawn as wholes, one member of each process off its mean by a multiple of its deviation, and noise is
     /// realised for each draw; the noise of the limited node itself is integrated out exactly. They are quasi-random: probabilities are
     /// off by a hundredth at most. What has no value keeps no limit.
     pub fn keeping(&self, problem: &Problem, intervention: &Intervention) -> Vec<Keeping> {

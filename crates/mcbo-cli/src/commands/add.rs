@@ -65,11 +65,7 @@ pub fn run(arguments: &Add) -> Result<ExitCode> {
         console.note(&format!("{} there already", describe::count(good.len() - added, "row")));
     }
     let state = study.into_study()?;
-    for outside in state.data().outside(state.problem()) {
-        console.warning(&format!(
-            "{outside}; the model learns from that, and nothing outside is proposed or recommended"
-        ));
-    }
+    super::warn_of_outside(&state, &console);
     let before = state.trials().len() - added;
     let came = |odd: &mcbo_core::Oddity| odd.trials().last().is_some_and(|last| *last > before);
     super::warn_of_odd(&Suspected::of(&state), came, &console);

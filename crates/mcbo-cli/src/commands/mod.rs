@@ -54,6 +54,13 @@ fn without_hint(error: &impl std::fmt::Display) -> String {
     said.split("; hint").next().unwrap_or(&said).to_owned()
 }
 
+/// Says which trials lie outside the ranges of today, as the model does.
+fn warn_of_outside(study: &mcbo_core::Study, console: &crate::console::Console) {
+    for outside in study.data().outside(study.problem()) {
+        console.warning(&mcbo_core::ModelWarning::Outside(outside).to_string());
+    }
+}
+
 /// Says of trials that were just told what does not fit about them. That they are kept is beyond question.
 fn warn_of_odd(
     suspected: &Suspected,

@@ -30,11 +30,7 @@ pub fn run(arguments: &Update) -> Result<ExitCode> {
         console.note(&format!("  {change}"));
     }
     let state = study.study()?;
-    for outside in state.data().outside(&problem) {
-        console.warning(&format!(
-            "{outside}; the model learns from that, and nothing outside is proposed or recommended"
-        ));
-    }
+    super::warn_of_outside(&state, &console);
     for (number, fault) in state.not_allowed() {
         console.warning(&format!(
             "trial {number} is under way, and would not be proposed any more: {}; hint: tell it if it is done already, or mcbo void {name} {number} and ask again", super::without_hint(&fault)

@@ -79,7 +79,7 @@ impl Network {
     ///
     /// Mechanisms are drawn as wholes, one member of each process off its mean by a multiple of its deviation, and noise is
     /// realised for each draw; the noise of the limited node itself is integrated out exactly. They are quasi-random: probabilities are
-    /// off by a hundredth at most. What has no value keeps no limit.
+    /// off by about a hundredth. What has no value keeps no limit.
     pub fn keeping(&self, problem: &Problem, intervention: &Intervention) -> Vec<Keeping> {
         if !problem.has_limits() {
             return Vec::new();

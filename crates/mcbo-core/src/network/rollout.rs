@@ -138,9 +138,20 @@ impl Network {
         with_gradient: bool,
         workspace: &mut Workspace,
     ) {
+        self.all_steps(plan, batch, Realised::Posterior, with_gradient, workspace);
+    }
+
+    fn all_steps(
+        &self,
+        plan: &Plan,
+        batch: Batch<'_>,
+        realised: Realised<'_>,
+        with_gradient: bool,
+        workspace: &mut Workspace,
+    ) {
         workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
         for index in 0..plan.steps.len() {
-            self.forward_step(plan, index, batch, Realised::Posterior, with_gradient, workspace);
+            self.forward_step(plan, index, batch, realised, with_gradient, workspace);
         }
     }
 
@@ -153,10 +164,7 @@ impl Network {
         with_gradient: bool,
         workspace: &mut Workspace,
     ) {
-        workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
-        for index in 0..plan.steps.len() {
-            self.forward_step(plan, index, batch, Realised::Systems(systems), with_gradient, workspace);
-        }
+        self.all_steps(plan, batch, Realised::Systems(systems), with_gradient, workspace);
     }
 
     /// The same with the derivatives of every decision vector's reward by the values of all steps, which [`Workspace::slopes`] then has.
@@ -259,10 +267,7 @@ impl Network {
         workspace: &mut Workspace,
         values: &mut Vec<f64>,
     ) {
-        workspace.steps.resize_with(plan.steps.len().max(workspace.steps.len()), StepState::default);
-        for index in 0..plan.steps.len() {
-            self.forward_step(plan, index, batch, Realised::Functions(functions), false, workspace);
-        }
+        self.all_steps(plan, batch, Realised::Functions(functions), false, workspace);
         let Some(last) = plan.steps.len().checked_sub(1) else { return values.clear() };
         average(plan, &workspace.steps[last], batch.candidates(plan), values);
     }

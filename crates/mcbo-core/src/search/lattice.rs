@@ -12,6 +12,7 @@ use crate::decision::{DecisionSpace, Moving};
 use crate::network::{Plan, Workspace};
 use crate::problem::Projection;
 
+use super::affordable;
 use super::climb::{AscentBudget, Scored, by_value, lock_step, score};
 
 /// Combinations that are all climbed.
@@ -22,8 +23,11 @@ const EACH: usize = 2;
 const EXCHANGED: usize = 6;
 /// Combinations of names that are all begun from.
 const COMBINATIONS: usize = 16;
-/// Exchanges in a row, at the most.
+/// Exchanges in a row, at the most, and how many of them there are usually.
 const EXCHANGES: usize = 24;
+const USUALLY: usize = 6;
+/// Exchanges that are looked at in any case, however expensive they are.
+const LEAST: usize = 16;
 /// The best exchanges, from which the other variables climb so many evaluations before one is taken.
 const LOOKED_AT: usize = 3;
 const LOOKS: usize = 8;
@@ -179,10 +183,14 @@ fn exchanged(coarse: &dyn Acquisition, starts: Vec<Scored>, evaluations: usize) 
             best.push(place);
         }
     }
+    let afford = affordable(coarse.cost(), USUALLY);
+    let offered = best.first().map_or(0, |place| exchanges_of(space, &place.point).len()).max(1);
+    best.truncate((afford / offered).max(1));
+    let each = (afford / best.len().max(1)).max(LEAST);
     let mut ended: Vec<Scored> = Vec::new();
     for mut place in best {
         for _ in 0..EXCHANGES {
-            let mut moved = score(coarse, exchanges(space, &place.point));
+            let mut moved = exchange(coarse, &place, each);
             moved.sort_by(by_value);
             moved.truncate(looked_at);
             let points = moved.into_iter().map(|place| place.point).collect();
@@ -198,6 +206,74 @@ fn exchanged(coarse: &dyn Acquisition, starts: Vec<Scored>, evaluations: usize) 
         }
     }
     ended
+}
+
+/// Where a place comes to by single exchanges, `most` of them, and by those together that help one by one.
+fn exchange(acquisition: &dyn Acquisition, place: &Scored, most: usize) -> Vec<Scored> {
+    let space = acquisition.space();
+    let mut offers = exchanges_of(space, &place.point);
+    if offers.len() > most {
+        offers = steepest(acquisition, &place.point, offers, most);
+    }
+    let offers: Vec<(Exchange, Vec<f64>)> = offers
+        .into_iter()
+        .filter_map(|exchange| moved(space, &place.point, &exchange).map(|point| (exchange, point)))
+        .collect();
+    let (exchanges, points): (Vec<Exchange>, Vec<Vec<f64>>) = offers.into_iter().unzip();
+    let mut found = score(acquisition, points);
+    let mut order: Vec<usize> = (0..found.len()).filter(|&i| found[i].value > place.value).collect();
+    // The sort is stable: of equals the first stays first.
+    order.sort_by(|&a, &b| by_value(&found[a], &found[b]));
+    let mut all = Exchange::new();
+    let mut together: Vec<Exchange> = Vec::new();
+    for (count, i) in order.into_iter().enumerate() {
+        if exchanges[i].iter().all(|(k, _)| all.iter().all(|(other, _)| other != k)) {
+            all.extend(&exchanges[i]);
+        }
+        if count > 0 && (count + 1).is_power_of_two() {
+            together.push(all.clone());
+        }
+    }
+    together.push(all);
+    together.dedup();
+    let points = together.iter().filter(|exchange| exchange.len() > 1);
+    found.extend(score(acquisition, points.filter_map(|exchange| moved(space, &place.point, exchange)).collect()));
+    found
+}
+
+/// The exchanges that promise most by the slope of the acquisition at a point: all those of names, which have no slope, then steps uphill,
+/// short ones before long ones.
+fn steepest(
+    acquisition: &dyn Acquisition,
+    point: &[f64],
+    offers: Vec<Exchange>,
+    most: usize,
+) -> Vec<Exchange> {
+    let variables = acquisition.space().variables();
+    let (mut values, mut slopes) = (Vec::new(), vec![0.0; point.len()]);
+    acquisition.evaluate(point, &mut Workspace::default(), &mut values, &mut slopes);
+    let shortest = |k: usize| {
+        let lengths = offers.iter().filter_map(|exchange| match exchange[..] {
+            [(other, unit)] if other == k => Some((unit - point[k]).abs()),
+            _ => None,
+        });
+        lengths.fold(f64::INFINITY, f64::min)
+    };
+    let shortest: Vec<f64> = (0..variables.len()).map(shortest).collect();
+    let promise = |exchange: &Exchange| {
+        if exchange.iter().any(|&(k, _)| variables[k].named) {
+            return f64::INFINITY;
+        }
+        let gain: f64 = exchange.iter().map(|&(k, unit)| slopes[k] * (unit - point[k])).sum();
+        let steps = |&(k, unit): &(usize, f64)| (unit - point[k]).abs() / shortest[k];
+        // What is gained by the slope, as if it fell off with the square of the distance.
+        gain / exchange.iter().map(steps).fold(1.0, f64::max).powi(2)
+    };
+    let mut promised: Vec<(f64, Exchange)> =
+        offers.iter().map(|exchange| (promise(exchange), exchange.clone())).collect();
+    promised.sort_by(|a, b| b.0.total_cmp(&a.0));
+    promised.truncate(most);
+    promised.into_iter().map(|(_, exchange)| exchange).collect()
 }
 
 /// The names that a point stands for.
@@ -230,18 +306,26 @@ fn under_other_names(space: &DecisionSpace, points: &[Vec<f64>]) -> Vec<Vec<f64>
     missing
 }
 
-/// Allowed points that differ from one in a single value, or in two that a requirement couples: one up, the other down.
+/// Variables that take other values, with the points of the unit interval that stand for them.
+type Exchange = Vec<(usize, f64)>;
+
+/// A point after an exchange, the continuous variables moved to keep to what is required; `None` if they cannot.
+fn moved(space: &DecisionSpace, point: &[f64], exchange: &Exchange) -> Option<Vec<f64>> {
+    let mut moved = point.to_vec();
+    exchange.iter().for_each(|&(k, unit)| moved[k] = unit);
+    space.keep(&mut moved, Moving::Continuous).map(|_| moved)
+}
+
+/// Allowed points that differ from one in a single value, or in two that a requirement couples.
 pub(crate) fn exchanges(space: &DecisionSpace, point: &[f64]) -> Vec<Vec<f64>> {
+    exchanges_of(space, point).iter().filter_map(|exchange| moved(space, point, exchange)).collect()
+}
+
+/// Exchanges of a single value, and of two that a requirement couples: one up, the other down.
+fn exchanges_of(space: &DecisionSpace, point: &[f64]) -> Vec<Exchange> {
     let variables = space.variables();
     let place = |k: usize, grid: &crate::Grid| grid.nearest(variables[k].value(point[k]));
-    let mut found: Vec<Vec<f64>> = Vec::new();
-    let mut propose = |changes: &[(usize, f64)]| {
-        let mut moved = point.to_vec();
-        changes.iter().for_each(|&(k, unit)| moved[k] = unit);
-        if space.keep(&mut moved, Moving::Continuous).is_some() {
-            found.push(moved);
-        }
-    };
+    let mut found: Vec<Exchange> = Vec::new();
     let grids: Vec<_> = space.grids().collect();
     for &(k, grid) in &grids {
         let here = place(k, grid);
@@ -251,7 +335,7 @@ pub(crate) fn exchanges(space: &DecisionSpace, point: &[f64]) -> Vec<Vec<f64>> {
             let near = NEIGHBOURS.iter().flat_map(|by| [here.checked_sub(*by), here.checked_add(*by)]);
             near.flatten().filter(|&other| other < grid.count()).collect()
         };
-        others.into_iter().for_each(|other| propose(&[(k, variables[k].grid_unit(grid, other))]));
+        found.extend(others.into_iter().map(|other| vec![(k, variables[k].grid_unit(grid, other))]));
     }
     let coupled = |a: usize, b: usize| {
         let names = |k: usize, space: &crate::problem::HalfSpace| space.terms.iter().any(|term| term.0 == k);
@@ -264,7 +348,8 @@ pub(crate) fn exchanges(space: &DecisionSpace, point: &[f64]) -> Vec<Vec<f64>> {
                 [(here.checked_add(1), there.checked_sub(1)), (here.checked_sub(1), there.checked_add(1))];
             for (x, y) in pairs.into_iter().filter_map(|(x, y)| Some((x?, y?))) {
                 if x < one.count() && y < other.count() {
-                    propose(&[(a, variables[a].grid_unit(one, x)), (b, variables[b].grid_unit(other, y))]);
+                    let units = [variables[a].grid_unit(one, x), variables[b].grid_unit(other, y)];
+                    found.push(vec![(a, units[0]), (b, units[1])]);
                 }
             }
         }

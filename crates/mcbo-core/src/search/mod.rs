@@ -168,6 +168,11 @@ fn promising<'a>(choices: Vec<Choice>, screened: Vec<Screened<'a>>) -> (Vec<Choi
 /// two each. Only problems far larger than the paper's come near.
 const WORK: f64 = 4e9;
 
+/// Evaluations of this cost that each of some parts may make, at least one.
+fn affordable(cost: f64, parts: usize) -> usize {
+    (WORK / parts as f64 / cost).max(1.0) as usize
+}
+
 /// With many choices, or with points that are expensive, each choice gets less, so that the whole stays affordable.
 fn share_budget(task: &SearchTask<'_>, settings: &SearchSettings, choices: &[Choice]) -> SearchSettings {
     let share = |count: usize, least: usize| (count * 6 / choices.len().max(6)).max(least.min(count));
@@ -178,16 +183,16 @@ fn share_budget(task: &SearchTask<'_>, settings: &SearchSettings, choices: &[Cho
         (task.factory)(largest, settings.samples, task.seed),
     );
     let decisions = coarse.decisions();
-    let afford = |cost: f64| (WORK / choices.len() as f64 / cost).max(1.0);
+    let afford = |cost: f64| affordable(cost, choices.len());
     // Both numbers are per choice, before they grow with the decisions.
     let screened =
-        share(settings.screened, 16).min((afford(coarse.cost()) as usize / (1 + decisions)).max(1));
+        share(settings.screened, 16).min((afford(coarse.cost()) / (1 + decisions)).max(1));
     let mut starts = share(settings.starts, 2);
     let mut ascent = settings.ascent;
     if let Ascent::QuasiNewton(stages) = &mut ascent {
-        let climbs = afford(2.0 * coarse.cost()) as usize / stages.first.max(1);
+        let climbs = afford(2.0 * coarse.cost()) / stages.first.max(1);
         starts = starts.min((climbs / (1 + decisions / 2)).max(1));
-        let evaluations = afford(2.0 * fine.cost()) as usize;
+        let evaluations = afford(2.0 * fine.cost());
         stages.finalists = stages.finalists.min((evaluations / stages.second.max(1)).max(1));
         stages.second = stages.second.min((evaluations / stages.finalists).max(10));
     }

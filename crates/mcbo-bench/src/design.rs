@@ -1,7 +1,8 @@
 //! The rows a study starts from: what was done, what was seen of it.
 
 use mcbo_core::{
-    Choice, Context, Data, DecisionSpace, Intervention, Memory, Observation, Problem, Random, Strategy,
+    Action, Choice, Context, Data, DecisionSpace, Intervention, Memory, Observation, Problem, Random, Scale,
+    Strategy,
 };
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
@@ -102,7 +103,7 @@ fn random_intervention(problem: &Problem, targets: &[usize], rng: &mut dyn Rng) 
                 (node, ranges.map(|range| uniform(*range)).collect())
             })
             .collect(),
-        actions: problem.actions().iter().map(|action| uniform(action.range)).collect(),
+        actions: problem.actions().iter().map(|action| action.at_share(uniform([0.0, 1.0]))).collect(),
     };
     allowed(problem, drawn)
 }
@@ -155,6 +156,16 @@ fn habitual(problem: &Problem, rows: usize, rng: &mut dyn Rng) -> Vec<Interventi
         .collect()
 }
 
+/// Changes a value of an action on its scale: its value in its range, or its share of the way through.
+pub(crate) fn along_scale(action: &Action, value: f64, change: impl FnOnce(f64, [f64; 2]) -> f64) -> f64 {
+    match action.scale {
+        Scale::Linear => change(value, action.range),
+        Scale::Log => {
+            action.at_share(change(action.share(value), [0.0, 1.0])).clamp(action.range[0], action.range[1])
+        }
+    }
+}
+
 /// An intervention of the same choice with values near those of another.
 fn near(problem: &Problem, habit: &Intervention, rng: &mut dyn Rng) -> Intervention {
     let mut shifted = |value: f64, [low, high]: [f64; 2]| {
@@ -165,7 +176,7 @@ fn near(problem: &Problem, habit: &Intervention, rng: &mut dyn Rng) -> Intervent
     for (value, action) in next.actions.iter_mut().zip(problem.actions()) {
         // Not acting is no setting that varies.
         if *value != action.neutral {
-            *value = shifted(*value, action.range);
+            *value = along_scale(action, *value, &mut shifted);
         }
     }
     for (node, values) in &mut next.targets {

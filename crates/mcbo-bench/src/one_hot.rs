@@ -44,7 +44,9 @@ impl OneHot {
                     builder = places(index).into_iter().fold(builder, |b, name| b.action(name, [0.0, 1.0]))
                 }
                 false => {
-                    builder = builder.action_with_neutral(&action.name, action.range, action.neutral);
+                    builder = builder
+                        .action_with_neutral(&action.name, action.range, action.neutral)
+                        .action_scale(&action.name, action.scale);
                 }
             }
         }

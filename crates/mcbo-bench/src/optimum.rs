@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::design::allowed;
+use crate::design::{allowed, along_scale};
 use crate::knowing::Offer;
 use crate::protocol::name_hash;
 use crate::task::{Span, Task};
@@ -98,13 +98,14 @@ fn best_apart(
 
 /// Whether two interventions set the same nodes and differ nowhere by more than a tenth of a range.
 fn near(problem: &Problem, a: &Intervention, b: &Intervention) -> bool {
-    let close = |x: &f64, y: &f64, [low, high]: [f64; 2]| (x - y).abs() < 0.1 * (high - low);
+    let close = |x: f64, y: f64, width: f64| (x - y).abs() < 0.1 * width;
     let mut actions = problem.actions().iter().zip(a.actions.iter().zip(&b.actions));
     a.targets.len() == b.targets.len()
-        && actions.all(|(action, (x, y))| close(x, y, action.range))
+        && actions.all(|(action, (x, y))| close(action.share(*x), action.share(*y), 1.0))
         && a.targets.iter().zip(&b.targets).all(|((node, xs), (other, ys))| {
             let ranges = problem.nodes()[*node].hard.iter().flatten();
-            node == other && xs.iter().zip(ys).zip(ranges).all(|((x, y), range)| close(x, y, *range))
+            node == other
+                && xs.iter().zip(ys).zip(ranges).all(|((x, y), [low, high])| close(*x, *y, high - low))
         })
 }
 
@@ -137,19 +138,20 @@ fn moved(problem: &Problem, intervention: &Intervention, step: f64, rng: &mut dy
     let count = next.actions.len() + next.targets.iter().map(|(_, values)| values.len()).sum::<usize>();
     let only = if rng.random_bool(0.5) { Some(rng.random_range(0..count.max(1))) } else { None };
     let mut place = 0;
-    let mut shift = |value: &mut f64, [low, high]: [f64; 2]| {
+    let mut shift = |value: f64, [low, high]: [f64; 2]| {
         let z: f64 = StandardNormal.sample(&mut *rng);
-        if only.is_none_or(|only| only == place) {
-            *value = (*value + step * (high - low) * z).clamp(low, high);
-        }
         place += 1;
+        match only.is_none_or(|only| only + 1 == place) {
+            true => (value + step * (high - low) * z).clamp(low, high),
+            false => value,
+        }
     };
     for (value, action) in next.actions.iter_mut().zip(problem.actions()) {
-        shift(value, action.range);
+        *value = along_scale(action, *value, &mut shift);
     }
     for (node, values) in &mut next.targets {
         for (value, range) in values.iter_mut().zip(problem.nodes()[*node].hard.iter().flatten()) {
-            shift(value, *range);
+            *value = shift(*value, *range);
         }
     }
     // A step that is smaller than the way to the next value leads there now and then.

@@ -380,7 +380,16 @@ pub(crate) fn check_value(node: &crate::Node, value: f64) -> Result<(), DataErro
 
 /// Checks that values with steps are of their grids. A neutral value may lie apart from all others.
 fn check_grids(problem: &Problem, intervention: &Intervention) -> Result<(), DataError> {
-    let check = |what: &str, value: f64, grid: Option<&Grid>| match grid {
+    let check = |what: &str, value: f64, names: &[String], grid: Option<&Grid>| match grid {
+        Some(grid) if !grid.holds(value) && !names.is_empty() => {
+            let left = grid.values().filter_map(|place| names.get(place as usize)).map(String::as_str);
+            let (what, known) = (what.to_owned(), left.collect::<Vec<_>>().join(", "));
+            Err(DataError::Retired {
+                what,
+                name: names.get(value as usize).cloned().unwrap_or_default(),
+                known,
+            })
+        }
         Some(grid) if !grid.holds(value) => {
             let nearest = grid.nearest(value);
             let other = if grid.value(nearest) > value { nearest.saturating_sub(1) } else { nearest + 1 };
@@ -392,13 +401,13 @@ fn check_grids(problem: &Problem, intervention: &Intervention) -> Result<(), Dat
     };
     for (action, &value) in problem.actions().iter().zip(&intervention.actions) {
         if value != action.neutral {
-            check(&action.name, value, action.grid.as_ref())?;
+            check(&action.name, value, &action.choices, action.grid.as_ref())?;
         }
     }
     for (node, values) in &intervention.targets {
         let node = &problem.nodes()[*node];
         for (&value, grid) in values.iter().zip(node.grid.iter().flatten()) {
-            check(&node.name, value, Some(grid))?;
+            check(&node.name, value, &node.choices, Some(grid))?;
         }
     }
     Ok(())

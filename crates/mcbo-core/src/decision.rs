@@ -4,7 +4,7 @@ mod allowed;
 
 pub(crate) use allowed::Moving;
 
-use crate::problem::HalfSpace;
+use crate::problem::{Curve, HalfSpace};
 use crate::{Choice, Grid, Intervention, Problem};
 
 /// A number that is decided, with its range.
@@ -16,6 +16,8 @@ pub(crate) struct Variable {
     pub grid: Option<Grid>,
     /// Whether its values are names, so that neighbours on the grid are no closer than others.
     pub named: bool,
+    /// Where its values lie on its scale.
+    pub curve: Curve,
 }
 
 /// What a variable is a part of.
@@ -28,16 +30,23 @@ pub(crate) enum Place {
 impl Variable {
     /// The value at a point of the unit interval. At 1 it may miss the upper end by rounding.
     pub fn value(&self, unit: f64) -> f64 {
-        self.range[0] + unit * self.width()
+        let [low, high] = self.range.map(|end| self.curve.at(end));
+        self.curve.value(low + unit * (high - low))
     }
 
     /// The point of the unit interval that stands for a value; outside it for a value outside the range.
     pub fn unit(&self, value: f64) -> f64 {
-        (value - self.range[0]) / self.width()
+        let [low, high] = self.range.map(|end| self.curve.at(end));
+        (self.curve.at(value) - low) / (high - low)
     }
 
-    pub fn width(&self) -> f64 {
-        self.range[1] - self.range[0]
+    /// The derivative of [`Self::value`].
+    pub fn slope(&self, unit: f64) -> f64 {
+        let [low, high] = self.range.map(|end| self.curve.at(end));
+        match self.curve {
+            Curve::Straight => high - low,
+            Curve::Logarithm { .. } => (high - low) / self.curve.slope(self.value(unit)),
+        }
     }
 
     fn of(&self, intervention: &Intervention) -> f64 {
@@ -87,12 +96,13 @@ impl DecisionSpace {
                 place: Place::Target { node, component },
                 grid: grid(component),
                 named: declared.is_choice(),
+                curve: Curve::Straight,
             })
         });
         let actions = choice.actions.iter().map(|&index| {
             let action = &problem.actions()[index];
             let (range, grid, named) = (action.range, action.grid.clone(), action.is_choice());
-            Variable { range, place: Place::Action(index), grid, named }
+            Variable { range, place: Place::Action(index), grid, named, curve: action.curve() }
         });
         let variables: Vec<Variable> = components.chain(actions).collect();
         let spaces = problem.half_spaces(choice, variables.len() - choice.actions.len());
@@ -245,7 +255,7 @@ impl Intervention {
         let close = |x: f64, y: f64, [low, high]: [f64; 2]| (x - y).abs() < share * (high - low);
         let actions = problem.actions().iter().zip(self.actions.iter().zip(&other.actions));
         self.targets.len() == other.targets.len()
-            && actions.into_iter().all(|(action, (x, y))| close(*x, *y, action.range))
+            && actions.into_iter().all(|(action, (x, y))| action.is_near(*x, *y, share))
             && self.targets.iter().zip(&other.targets).all(|((node, xs), (other, ys))| {
                 let ranges = problem.nodes()[*node].hard.iter().flatten();
                 node == other && xs.iter().zip(ys).zip(ranges).all(|((x, y), range)| close(*x, *y, *range))

@@ -44,7 +44,7 @@ pub use optimism::Optimism;
 pub use problem::{
     Action, Aim, AimParseError, Components, Cost, Diagnostic, Direction, ENUMERATION_LIMIT, Formulas, Grid,
     Limit, Node, NodeBuilder, Problem, ProblemBuilder, ProblemError, ProblemErrors, ProblemWarning,
-    Requirement, RequirementFault, Simulator, enumerate, slot_name, target_sets,
+    Requirement, RequirementFault, Scale, Simulator, enumerate, slot_name, target_sets,
 };
 pub use search::{Ascent, AscentBudget, Candidate, SearchPhase, SearchSettings, SearchTask, maximize};
 pub use strategy::{

@@ -57,10 +57,10 @@ proptest! {
 
     #[test]
     fn rollouts_over_random_graphs(seed: u64, shape in 0..SHAPES.len(), nodes in 2_usize..=12, noisy: bool, vectors: bool,
-                                   hard: bool, formulas: bool, family in 0..FAMILIES.len(), members in 1_usize..4) {
+                                   hard: bool, formulas: bool, ratios: bool, family in 0..FAMILIES.len(), members in 1_usize..4) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let options = Options { shape: SHAPES[shape], nodes, noisy, vectors, hard, formulas };
-        let problem = common::problem(&options, &mut rng);
+        let problem = common::problem_with(&options, ratios, &mut rng);
         let data = common::data(&problem, 14, &mut rng);
         let network = common::network(&problem, &data, members, seed);
         let choices = enumerate(&problem, 10_000).expect("few choices");
@@ -87,10 +87,10 @@ proptest! {
 
     #[test]
     fn credible_rewards_over_random_graphs(seed: u64, shape in 0..SHAPES.len(), nodes in 2_usize..=6, noisy: bool,
-                                           vectors: bool, hard: bool, formulas: bool, caution in 0.0..2.0_f64) {
+                                           vectors: bool, hard: bool, formulas: bool, ratios: bool, caution in 0.0..2.0_f64) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let options = Options { shape: SHAPES[shape], nodes, noisy, vectors, hard, formulas };
-        let problem = common::problem(&options, &mut rng);
+        let problem = common::problem_with(&options, ratios, &mut rng);
         let data = common::data(&problem, 14, &mut rng);
         let network = common::network(&problem, &data, 2, seed);
         let choices = enumerate(&problem, 10_000).expect("few choices");

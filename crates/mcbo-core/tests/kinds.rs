@@ -250,3 +250,89 @@ y = "3 * s - (c / 100 - 0.3)^2 * 4 + normal(0, 0.1)"
         }
     }
 }
+
+/// Names that are retired are learned from, and nothing proposes them.
+#[test]
+fn retired_names_are_proposed_by_nobody() {
+    let retired = PROCESS.replace("neutral = \"mutant\"", "retired = [\"mutant\"]");
+    let problem = Arc::new(Problem::from_toml(&retired).expect("a problem"));
+    let strategies: [Arc<dyn Strategy>; 7] = [
+        Arc::new(Mcbo::default()),
+        Arc::new(Mcbo::default().with_aim(Aim::Find)),
+        Arc::new(Eifn::default()),
+        Arc::new(Cbo::default()),
+        Arc::new(Ucb::default()),
+        Arc::new(ExpectedImprovement::default()),
+        Arc::new(Random),
+    ];
+    for strategy in strategies {
+        let study = run(&problem, strategy, 12);
+        let strains = study.trials().iter().map(|trial| trial.suggestion.intervention.actions[1]);
+        assert!(strains.clone().all(|strain| strain != 1.0) && strains.clone().any(|strain| strain == 2.0));
+    }
+    let mut study = run(&problem, Arc::new(Mcbo::default()), 8);
+    let past = Intervention { targets: vec![], actions: vec![3.0, 1.0, 10.0, 0.0] };
+    let refused = check_intervention(&problem, &past).expect_err("it is retired");
+    assert_eq!(
+        refused,
+        DataError::Retired { what: "strain".into(), name: "mutant".into(), known: "wild, hybrid".into() }
+    );
+    check_done(&problem, &past).expect("it may have been done");
+    let rows = study.data().len();
+    let row = Observation { intervention: past, values: vec![Some(0.3), None, Some(0.7)] };
+    study.add(row).expect("it is learned from");
+    assert_eq!(study.data().len(), rows + 1);
+    assert_ne!(study.recommend().expect("advice").intervention.actions[1], 1.0);
+}
+
+/// A study goes on when a name is retired under way.
+#[test]
+fn a_name_can_be_retired_under_way() {
+    let mut study = run(&process(), Arc::new(Mcbo::default()), 10);
+    let retired = PROCESS.replace("neutral = \"mutant\"", "retired = [\"mutant\"]\nneutral = \"wild\"");
+    study.change_problem(Problem::from_toml(&retired).expect("a problem")).expect("it is changed");
+    assert_eq!(study.data().len(), 10);
+    for _ in 0..3 {
+        assert_ne!(study.ask().expect("a suggestion").suggestion.intervention.actions[1], 1.0);
+    }
+}
+
+/// On a scale of ratios a peak that takes a thousandth of the range is found, and neutral may be none at all.
+#[test]
+fn ratios_are_searched_as_ratios() {
+    let text = |scale: &str| {
+        format!(
+            r#"
+maximize = "growth"
+[nodes.uptake]
+actions = ["salt"]
+[nodes.growth]
+parents = ["uptake"]
+[actions.salt]
+range = [1e-4, 10]
+neutral = 0
+{scale}
+[simulator]
+uptake = "log(1e-6 + salt) + normal(0, 0.02)"
+growth = "exp(-(uptake + 6)^2 / 2) + normal(0, 0.02)"
+"#
+        )
+    };
+    let best = |scale: &str| {
+        let problem = Arc::new(Problem::from_toml(&text(scale)).expect("a problem"));
+        let mut study = Study::new(problem.clone(), 1);
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        for _ in 0..15 {
+            let trial = study.ask().expect("a suggestion").clone();
+            let done = &trial.suggestion.intervention;
+            check_intervention(&problem, done).expect("it is allowed");
+            let values = problem.simulator().expect("one").sample(&problem, done, &mut rng);
+            study.tell(trial.number, values.into_iter().map(Some).collect()).expect("it is taken");
+        }
+        let salt = study.recommend().expect("advice").intervention.actions[0];
+        (-(salt.ln() + 6.0).powi(2) / 2.0).exp()
+    };
+    // exp(-6) is 0.0025 of a range up to 10.
+    let found = best("scale = \"log\"");
+    assert!(found > 0.95, "{found}");
+}

@@ -19,6 +19,7 @@
 //! Every picture stands for itself: it has a title, names at its axes, a legend, and says what its bands mean. The same
 //! study gives the same bytes. Nothing here writes files.
 
+mod along;
 mod calibration;
 pub mod draw;
 mod graph;

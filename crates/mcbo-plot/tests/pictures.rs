@@ -333,3 +333,41 @@ titer = "2 * growth + normal(0, 0.05)"
         }
     }
 }
+
+/// Along an axis of ratios there are powers of ten, evenly, and none at all apart from them.
+#[test]
+fn ratios_are_even_along_their_axes() {
+    let text = r#"
+maximize = "y"
+[nodes.y]
+actions = ["salt"]
+[actions.salt]
+range = [0.001, 10]
+scale = "log"
+neutral = 0
+[simulator]
+y = "-(log(salt + 0.001) + 3)^2 + normal(0, 0.1)"
+"#;
+    let problem = std::sync::Arc::new(Problem::from_toml(text).expect("a problem"));
+    let mut study = Study::new(problem.clone(), 1);
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for salt in [0.0, 0.001, 0.01, 0.1, 1.0, 10.0] {
+        let done = Intervention { targets: Vec::new(), actions: vec![salt] };
+        let values = problem.simulator().expect("one").sample(&problem, &done, &mut rng);
+        let values = values.into_iter().map(Some).collect();
+        study.add(Observation { intervention: done, values }).expect("it is taken");
+    }
+    let advice = study.recommend().expect("advice");
+    let svg = mcbo_plot::mechanism(&study, &advice.network, 0).expect("it is learned").svg;
+    let place = |text: &str| -> f64 {
+        let end = svg.find(&format!(">{text}</text>")).unwrap_or_else(|| panic!("{text} is missing"));
+        let tag = &svg[svg[..end].rfind("<text").expect("a tag")..end];
+        let from = tag.find("x=\"").expect("a place") + 3;
+        tag[from..].split('"').next().and_then(|x| x.parse().ok()).expect("a number")
+    };
+    let gaps: Vec<f64> =
+        ["0", "0.01", "0.1", "1", "10"].windows(2).map(|pair| place(pair[1]) - place(pair[0])).collect();
+    assert!(gaps[1..].windows(2).all(|pair| (pair[0] - pair[1]).abs() < 0.3), "{gaps:?}");
+    assert!(gaps.iter().all(|gap| *gap > 10.0), "{gaps:?}");
+    mcbo_plot::parallel(&study, Some(&advice)).svg.find(">0.01</text>").expect("a tick");
+}

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use mcbo_core::{Components, Direction, Given, Node, Noise};
+use mcbo_core::{Components, Direction, Given, Node, Noise, Scale};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict, PyList};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -184,7 +184,7 @@ impl Problem {
         known(py, &self.inner, &Given::draw(&self.inner, simulator, &mut rng))
     }
 
-    /// Units, contexts, limits and costs of nodes and actions by name, as the problem file writes them; those that have none are
+    /// Units, contexts, limits, costs, scales and retired names of nodes and actions by name, as the problem file writes them; those that have none are
     /// left out.
     fn marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
@@ -207,6 +207,9 @@ impl Problem {
             if let Some(cost) = node.cost {
                 marks.set_item("cost", [("fixed", cost.fixed)].into_py_dict(py)?)?;
             }
+            if !node.retired().is_empty() {
+                marks.set_item("retired", PyTuple::new(py, node.retired())?)?;
+            }
             if !marks.is_empty() {
                 all.set_item(&node.name, marks)?;
             }
@@ -219,6 +222,12 @@ impl Problem {
             if let Some(cost) = action.cost {
                 let parts = [("fixed", cost.fixed), ("per_unit", cost.per_unit)];
                 marks.set_item("cost", parts.into_py_dict(py)?)?;
+            }
+            if !action.retired().is_empty() {
+                marks.set_item("retired", PyTuple::new(py, action.retired())?)?;
+            }
+            if action.scale == Scale::Log {
+                marks.set_item("scale", action.scale.name())?;
             }
             if !marks.is_empty() {
                 all.set_item(&action.name, marks)?;

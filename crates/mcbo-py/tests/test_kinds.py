@@ -226,3 +226,30 @@ def test_listed_values_stay_listed() -> None:
     assert any("x" in trial.intervention.values for trial in study.trials)
     with pytest.raises(mcbo.ProblemError, match="has both `values` and a `range`"):
         mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": {"values": [1, 2], "range": (0, 1)}}, maximize="y")
+
+
+def test_ratios_and_retired_names() -> None:
+    problem = mcbo.Problem(
+        nodes={"x": {"actions": ["salt", "strain"]}, "oven": {"choices": ["old", "new"], "do": True, "retired": ["old"]}, "y": {"parents": ["x", "oven"]}},
+        actions={
+            "salt": {"range": (1e-3, 10.0), "scale": "log", "neutral": 0.0},
+            "strain": {"choices": ["wild", "mutant", "hybrid"], "retired": ["wild"]},
+        },
+        maximize="y",
+        simulator={"x": "-(log(salt + 0.001) + 3)^2 + (strain == 'hybrid')", "oven": "pick('old', 1, 'new', 1)", "y": "x"},
+    )
+    assert (problem.actions["salt"].scale, problem.actions["salt"].neutral) == ("log", 0.0)
+    assert (problem.actions["strain"].scale, problem.actions["strain"].retired) == ("linear", ("wild",))
+    assert problem.nodes["oven"].retired == ("old",)
+    assert mcbo.Problem.from_dict(problem.to_dict()) == problem
+    assert mcbo.Problem.from_toml(problem.to_toml()) == problem
+    study = mcbo.create_study(problem, seed=3)
+    study.add([{"actions": {"salt": 1.0, "strain": "wild"}, "values": {"oven": "old", "x": 0.1, "y": 0.1}}])
+    study.optimize(lambda trial: study.problem.simulate(trial, seed=1), n_trials=12)
+    salts = [trial.actions["salt"] for trial in study.trials if trial.number]
+    assert all(salt == 0 or 1e-3 <= salt <= 10 for salt in salts)
+    assert sum(0 < float(salt) < 0.5 for salt in salts) > 4
+    assert all(trial.actions["strain"] != "wild" for trial in study.trials if trial.state == "complete" and trial.suggestion)
+    assert study.best().intervention.actions["strain"] == "hybrid"
+    with pytest.raises(mcbo.ProblemError, match="must be \"log\" or \"linear\""):
+        mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": {"range": (1, 2), "scale": "ln"}}, maximize="y")

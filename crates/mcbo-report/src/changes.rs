@@ -46,7 +46,10 @@ fn facts(problem: &Problem) -> Vec<Fact> {
         );
         let together = node.components == Components::Coregionalised;
         of("components", if together { "learned together".into() } else { String::new() });
-        of("range", optional(node.range.map(|range| describe::values(range, None, &[]))));
+        of(
+            "range",
+            optional(node.range.map(|range| describe::values(range, None, &[], mcbo_core::Scale::Linear))),
+        );
         of("unit", optional(node.unit.clone()));
         of("context", if node.context { "known beforehand".into() } else { String::new() });
         of("limit", optional(describe::limit(node)));

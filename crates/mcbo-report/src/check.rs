@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcbo_core::{Grid, Node, Problem};
+use mcbo_core::{Grid, Node, Problem, Scale};
 use serde_json::{Value, json};
 
 use crate::sets::{self, Sets};
@@ -19,10 +19,13 @@ pub fn kind(node: &Node) -> &'static str {
     }
 }
 
-/// With the values that are listed, where they are; other objects have no such key.
-fn with_values(mut object: Value, grid: Option<&Grid>) -> Value {
-    if let Some(values) = grid.and_then(|grid| grid.list()) {
+/// With the values that are listed and the names that are retired, where there are any; other objects have no such keys.
+fn with_values(mut object: Value, grid: Option<&Grid>, names: &[String], retired: &[&str]) -> Value {
+    if let Some(values) = grid.and_then(|grid| grid.list()).filter(|_| names.is_empty()) {
         object["values"] = values.into();
+    }
+    if !retired.is_empty() {
+        object["retired"] = json!(retired);
     }
     object
 }
@@ -59,7 +62,8 @@ pub fn document(problem: &Problem) -> Value {
             "limit": node.limit.map(|limit| limit.levels().chain([("probability", limit.probability)]).collect::<BTreeMap<_, _>>()),
             "cost": node.cost.map(|cost| json!({ "fixed": cost.fixed })),
         });
-        with_values(object, node.grid.as_ref().and_then(|grids| grids.first()))
+        let grid = node.grid.as_ref().and_then(|grids| grids.first());
+        with_values(object, grid, &node.choices, &node.retired())
     });
     let actions = problem.actions().iter().enumerate().map(|(index, action)| {
         let object = json!({
@@ -72,7 +76,11 @@ pub fn document(problem: &Problem) -> Value {
             "cost": action.cost.map(|cost| json!({ "fixed": cost.fixed, "per_unit": cost.per_unit })),
             "nodes": names(&readers(problem, index), node_name),
         });
-        with_values(object, action.grid.as_ref())
+        let mut object = with_values(object, action.grid.as_ref(), &action.choices, &action.retired());
+        if action.scale == Scale::Log {
+            object["scale"] = action.scale.name().into();
+        }
+        object
     });
     let sets = Sets::of(problem, usize::MAX);
     let set = |set: &sets::TargetSet| json!({ "targets": names(&set.targets, node_name), "minimal": set.minimal, "used": set.used });

@@ -1,10 +1,10 @@
 //! Problems and interventions in words.
 
 use mcbo_core::{
-    Direction, Given, Grid, Intervention, Keeping, Node, Noise, Problem, Trial, share_name, slot_name,
+    Direction, Given, Grid, Intervention, Keeping, Node, Noise, Problem, Scale, Trial, share_name, slot_name,
 };
 
-use crate::number::{Format, plain, range};
+use crate::number::{Format, plain, range, sized};
 
 /// `maximize yield`.
 pub fn objective(problem: &Problem) -> String {
@@ -151,6 +151,8 @@ pub struct Lever {
     grid: Option<Grid>,
     /// The names of its values, if they have names.
     names: Vec<String>,
+    /// Whether differences of its values count, or ratios.
+    scale: Scale,
     /// Whether not choosing it is a choice of its own, and not just one value among others.
     optional: bool,
     place: Place,
@@ -175,6 +177,7 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
                 neutral: None,
                 grid: declared.grid.as_ref().map(|grids| grids[component].clone()),
                 names: declared.choices.clone(),
+                scale: Scale::Linear,
                 optional: true,
                 place: Place::Target { node, component },
             });
@@ -188,6 +191,7 @@ pub fn levers(problem: &Problem) -> Vec<Lever> {
             neutral: Some(action.neutral),
             grid: action.grid.clone(),
             names: action.choices.clone(),
+            scale: action.scale,
             // A choice is always one of its names.
             optional: !action.is_choice()
                 && (problem.max_interventions().is_some() || !action.can_take(action.neutral)),
@@ -219,6 +223,7 @@ impl Lever {
         match (&self.grid, self.names.get(value as usize)) {
             (_, Some(name)) => name.clone(),
             (Some(grid), None) if grid.holds(value) => plain(value),
+            _ if self.scale == Scale::Log => sized(value),
             _ => Format::of_range(self.range).show(value),
         }
     }
@@ -227,18 +232,21 @@ impl Lever {
     pub fn values(&self) -> String {
         let listed = !self.names.is_empty() || self.grid.as_ref().is_some_and(|grid| grid.list().is_some());
         let preposition = if listed { "one of" } else { "in" };
-        format!("{preposition} {}", values(self.range, self.grid.as_ref(), &self.names))
+        format!("{preposition} {}", values(self.range, self.grid.as_ref(), &self.names, self.scale))
     }
 }
 
-/// The values that something can take: `0 to 90`, `0 to 12 by 3`, `1, 2, 5`, `wild, mutant`.
-pub fn values(ends: [f64; 2], grid: Option<&Grid>, names: &[String]) -> String {
-    let Some(grid) = grid.filter(|_| names.is_empty()) else {
-        return if names.is_empty() { range(ends) } else { names.join(", ") };
+/// The values that something can take: `0 to 90`, `0 to 12 by 3`, `0.01 to 10 (log)`, `1, 2, 5`, `wild, mutant`.
+pub fn values(ends: [f64; 2], grid: Option<&Grid>, names: &[String], scale: Scale) -> String {
+    let kind = if scale == Scale::Log { " (log)" } else { "" };
+    let Some(grid) = grid else {
+        return if names.is_empty() { range(ends) + kind } else { names.join(", ") };
     };
+    let name = |place: f64| names.get(place as usize).cloned();
     match grid.step() {
+        _ if !names.is_empty() => grid.values().filter_map(name).collect::<Vec<_>>().join(", "),
         Some(step) => format!("{} by {}", range([ends[0], grid.value(grid.count() - 1)]), plain(step)),
-        None => grid.values().map(plain).collect::<Vec<_>>().join(", "),
+        None => grid.values().map(plain).collect::<Vec<_>>().join(", ") + kind,
     }
 }
 

@@ -56,6 +56,11 @@ pub fn plain(value: f64) -> String {
     digits(value, 5)
 }
 
+/// One number of many sizes: up to four digits, as many as tell values on a scale of ratios apart.
+pub fn sized(value: f64) -> String {
+    digits(value, 4)
+}
+
 /// One number by itself where its size is all that matters: up to three digits.
 pub fn rough(value: f64) -> String {
     digits(value, 3)

@@ -68,9 +68,9 @@ export const component = (value, place) => (Array.isArray(value) ? value[place] 
 export function levers(problem) {
   const set = problem.nodes.filter((node) => node.do).flatMap((node) => {
     const ranges = node.dim === 1 ? [node.do] : node.do;
-    return slots(node).map((name, place) => ({ kind: "set", name, node: node.name, place, label: `do(${name})`, range: node.choices ? null : ranges[place], step: node.step, values: node.values, choices: node.choices, unit: node.unit }));
+    return slots(node).map((name, place) => ({ kind: "set", name, node: node.name, place, label: `do(${name})`, range: node.choices ? null : ranges[place], step: node.step, values: node.values, choices: node.choices, unit: node.unit, retired: node.retired }));
   });
-  return [...set, ...problem.actions.map((action) => ({ kind: "action", name: action.name, label: action.name, range: action.range, step: action.step, values: action.values, choices: action.choices, neutral: action.neutral, unit: action.unit }))];
+  return [...set, ...problem.actions.map((action) => ({ kind: "action", name: action.name, label: action.name, range: action.range, step: action.step, values: action.values, choices: action.choices, neutral: action.neutral, unit: action.unit, scale: action.scale, retired: action.retired }))];
 }
 
 /** The value of a lever in an intervention; null where a node is not set. */

@@ -56,15 +56,25 @@ function seen(trials) {
   return found;
 }
 
-function slider(name, label, range, value, { step, unit, optional, on, choices }) {
+/** From places on a slider to values and back: even in differences, or in ratios. */
+function along(range, step, scale) {
+  if (scale !== "log") return { at: (place) => place, place: (value) => value, ends: { min: range[0], max: range[1], step: step ?? (range[1] - range[0]) / 200 } };
+  const ratio = range[1] / range[0];
+  const at = (place) => Math.min(range[1], Math.max(range[0], Number((range[0] * ratio ** (place / 200)).toPrecision(4))));
+  return { at, place: (value) => (200 * Math.log(Math.max(value, range[0]) / range[0])) / Math.log(ratio), ends: { min: 0, max: 200, step: 1 } };
+}
+
+function slider(name, label, range, value, { step, unit, optional, on, choices, scale }) {
   const id = `level-${levels.length}`;
   const output = el("output", { for: id });
+  const scaled = choices ? null : along(range, step, scale);
   const input = choices
     ? el("select", { id }, choices.map((choice) => el("option", { value: choice, selected: choice === String(value) }, unit ? `${choice} ${unit}` : choice)))
-    : el("input", { id, type: "range", min: range[0], max: range[1], step: step ?? (range[1] - range[0]) / 200, value });
+    : el("input", { id, type: "range", ...scaled.ends, value: scaled.place(value) });
+  const chosen = () => (choices ? input.value : String(scaled.at(Number(input.value))));
   const box = optional ? el("input", { type: "checkbox", checked: on, "aria-label": `${label}: ${optional}` }) : null;
   const write = () => {
-    const text = choices ? input.value : withUnit(number(Number(input.value), 4), null) + (unit ? ` ${unit}` : "");
+    const text = choices ? input.value : withUnit(number(Number(chosen()), 4), null) + (unit ? ` ${unit}` : "");
     output.textContent = choices ? "" : text;
     if (!choices) input.setAttribute("aria-valuetext", text);
     input.disabled = Boolean(box) && !box.checked;
@@ -77,20 +87,31 @@ function slider(name, label, range, value, { step, unit, optional, on, choices }
   const level = {
     name, root, kind: "action",
     get used() { return !box || box.checked; },
-    get word() { return `${name}=${input.value}`; },
-    set(to) { if (box) box.checked = to !== null; if (to !== null) input.value = String(to); write(); },
+    get word() { return `${name}=${chosen()}`; },
+    set(to) { if (box) box.checked = to !== null; if (to !== null) input.value = String(choices ? to : scaled.place(to)); write(); },
   };
   write();
   return level;
 }
 
+/** Whether not acting is no place on its slider. */
+const isApart = (lever) => lever.kind === "action" && !lever.choices && (lever.values ? !lever.values.includes(lever.neutral) : lever.neutral < lever.range[0] || lever.neutral > lever.range[1]);
+
+/** The place of a lever's slider under an intervention; none where it is not used. */
+function leverPlace(lever, doing) {
+  const value = leverValue(lever, doing);
+  return isApart(lever) && value === lever.neutral ? null : value;
+}
+
 function build(recommended) {
   levels = [];
   for (const lever of levers(study.problem)) {
-    const value = leverValue(lever, recommended);
+    const value = leverPlace(lever, recommended);
     const set = lever.kind === "set";
     const start = value ?? lever.values?.[0] ?? (lever.range ? (lever.range[0] + lever.range[1]) / 2 : null);
-    const level = slider(set ? lever.label : lever.name, set ? lever.name : lever.name, lever.range, start, { step: lever.step, unit: lever.unit, choices: lever.choices ?? lever.values?.map(String), optional: set ? "set" : null, on: value !== null });
+    const choices = lever.choices?.filter((name) => !lever.retired?.includes(name)) ?? lever.values?.map(String);
+    const optional = set ? "set" : isApart(lever) ? "used" : null;
+    const level = slider(set ? lever.label : lever.name, lever.name, lever.range, start, { step: lever.step, unit: lever.unit, choices, optional, on: value !== null, scale: lever.scale });
     level.lever = lever;
     levels.push(level);
   }
@@ -110,7 +131,7 @@ function build(recommended) {
     });
   }
   const back = el("button", { type: "button", class: "button quiet", onclick: () => {
-    for (const level of levels) level.set(level.lever ? leverValue(level.lever, recommended) : null);
+    for (const level of levels) level.set(level.lever ? leverPlace(level.lever, recommended) : null);
     ask();
   } }, "As recommended");
   const go = study.status.read_only ? null : el("button", { type: "button", class: "button", onclick: enqueue }, "Ask for this");

@@ -105,7 +105,9 @@ fn print_nodes(out: &mut impl Write, problem: &Problem, width: usize) -> io::Res
         row.extend([format!("{kind}{reward}{known}"), noise]);
         row.extend(settable.then(|| {
             let values = |(component, range): (usize, &[f64; 2])| {
-                describe::values(*range, node.grid.as_ref().map(|grids| &grids[component]), &node.choices)
+                let grid = node.grid.as_ref().map(|grids| &grids[component]);
+                let values = describe::values(*range, grid, &node.choices, mcbo_core::Scale::Linear);
+                with_retired(values, &node.retired())
             };
             let ranges: Vec<String> = node.hard.iter().flatten().enumerate().map(values).collect();
             let same = ranges.windows(2).all(|pair| pair[0] == pair[1]);
@@ -138,7 +140,8 @@ fn print_actions(out: &mut impl Write, problem: &Problem, width: usize) -> io::R
     for (index, action) in problem.actions().iter().enumerate() {
         let on = names(&readers(problem, index), |node| &problem.nodes()[node].name).join(", ");
         let name = describe::with_unit(&action.name, action.unit.as_deref());
-        let values = describe::values(action.range, action.grid.as_ref(), &action.choices);
+        let values = describe::values(action.range, action.grid.as_ref(), &action.choices, action.scale);
+        let values = with_retired(values, &action.retired());
         let mut row = vec![name, values, describe::chosen_value(problem, &action.name, action.neutral), on];
         row.extend(costs.then(|| or_dash(action.cost.map(describe::cost).unwrap_or_default())));
         table.row(row);
@@ -149,6 +152,11 @@ fn print_actions(out: &mut impl Write, problem: &Problem, width: usize) -> io::R
     }
     let texts: Vec<&str> = problem.requirements().iter().map(|one| one.text()).collect();
     paragraph(out, &format!("Required in every trial: {}.", texts.join("; ")), width)
+}
+
+/// The values that can be chosen, with the names that are not proposed any more.
+fn with_retired(values: String, retired: &[&str]) -> String {
+    if retired.is_empty() { values } else { format!("{values} (retired: {})", retired.join(", ")) }
 }
 
 fn print_sets(out: &mut impl Write, problem: &Problem, width: usize) -> io::Result<()> {

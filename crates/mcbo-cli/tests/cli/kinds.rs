@@ -340,3 +340,58 @@ fn lists_of_values_go_through_all_commands() {
     let asked = json(&mcbo_in(at, &["ask", "s", "--json"]).with_code(0).stdout);
     assert!([0.5, 0.7].iter().any(|value| asked["intervention"]["actions"]["cycles"] == *value), "{asked}");
 }
+
+/// A scale of ratios and a name that is retired under way: check, run, best, predict, update, and data from before.
+#[test]
+fn ratios_and_retired_names_go_through_all_commands() {
+    let process =
+        PROCESS.replace("range = [0, 1.2]\nstep = 0.3", "range = [0.001, 1.2]\nscale = \"log\"\nneutral = 0");
+    let directory = with_file("p.toml", &process);
+    let at = directory.path();
+    let check = mcbo_in(at, &["check", "p.toml"]).with_code(0).stdout;
+    assert!(check.contains("0.001 to 1.2 (log)"), "{check}");
+    let document = json(&mcbo_in(at, &["check", "p.toml", "--json"]).with_code(0).stdout);
+    let of = |document: &Value, name: &str| {
+        document["actions"].as_array().expect("actions").iter().find(|one| one["name"] == name).cloned()
+    };
+    assert_eq!(of(&document, "cycles").expect("the action")["scale"], "log");
+    assert!(of(&document, "dose").expect("the action").get("scale").is_none());
+    let run = ["run", "p.toml", "--rounds", "12", "--seed", "1", "--study", "s"];
+    mcbo_in(at, &run).with_code(0);
+    let trials = json(&mcbo_in(at, &["export", "s", "--format", "json"]).with_code(0).stdout);
+    for trial in trials["trials"].as_array().expect("trials") {
+        let cycles = trial["intervention"]["actions"]["cycles"].as_f64().expect("a number");
+        assert!(cycles == 0.0 || (0.001..=1.2).contains(&cycles), "{cycles}");
+    }
+    mcbo_in(at, &["plot", "s", "--out", "pictures"]).with_code(0);
+    mcbo_in(at, &["predict", "s", "cycles=0.02"]).with_code(0);
+    // The strain that is best dies.
+    let best = json(&mcbo_in(at, &["best", "s", "--json"]).with_code(0).stdout);
+    assert_eq!(best["recommendation"]["intervention"]["actions"]["strain"], "hybrid", "{best}");
+    let line =
+        process.lines().find(|line| line.starts_with("choices") && line.contains("hybrid")).expect("names");
+    std::fs::write(at.join("q.toml"), process.replace(line, &format!("{line}\nretired = [\"hybrid\"]")))
+        .expect("a file");
+    let done = mcbo_in(at, &["update", "s", "q.toml"]).with_code(0);
+    assert!(
+        done.stderr.contains("values of strain: one of wild, mutant (was one of wild, mutant, hybrid)"),
+        "{}",
+        done.stderr
+    );
+    for _ in 0..2 {
+        let asked = json(&mcbo_in(at, &["ask", "s", "--json"]).with_code(0).stdout);
+        assert_ne!(asked["intervention"]["actions"]["strain"], "hybrid", "{asked}");
+    }
+    let best = json(&mcbo_in(at, &["best", "s", "--json"]).with_code(0).stdout);
+    assert_ne!(best["recommendation"]["intervention"]["actions"]["strain"], "hybrid", "{best}");
+    // It may still be asked about, and rows with it are data; it is not put under way.
+    mcbo_in(at, &["predict", "s", "strain=hybrid"]).with_code(0);
+    let check = mcbo_in(at, &["check", "q.toml"]).with_code(0).stdout;
+    assert!(check.contains("wild, mutant (retired: hybrid)"), "{check}");
+    std::fs::write(
+        at.join("t.csv"),
+        "strain,cycles,dose,feed,growth,heat,titer\nhybrid,0.3,0,0,0.1,30,0.2\n",
+    )
+    .expect("a file");
+    mcbo_in(at, &["add", "s", "--csv", "t.csv"]).with_code(0);
+}

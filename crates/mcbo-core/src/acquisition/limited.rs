@@ -117,7 +117,7 @@ impl<'a> Toll<'a> {
                 let variable = plan.space.position(Place::Target { node, component });
                 match (step, variable) {
                     (_, Some(variable)) => {
-                        let deviation = SMALLEST * plan.space.variables()[variable].width();
+                        let deviation = SMALLEST * plan.space.variables()[variable].slope(0.0);
                         let source = ValueSource::Decided { variable };
                         Some(Part { source, deviations: vec![deviation; draws], multiples: vec![1.0; draws] })
                     }
@@ -267,8 +267,9 @@ impl<'a> Toll<'a> {
                                 slopes[first + Self::column(column, *count, per)] += by_value;
                             }
                             ValueSource::Decided { variable } => {
-                                let width = self.plan.space.variables()[variable].width();
-                                gradients[place * stride + variable] += by_value * width;
+                                let decided = &self.plan.space.variables()[variable];
+                                let slope = decided.slope(points[place * stride + variable]);
+                                gradients[place * stride + variable] += by_value * slope;
                             }
                         }
                     }

@@ -1,7 +1,8 @@
 //! What is maximised where interventions cost something: the same, for what it costs.
 
-use crate::decision::Place;
+use crate::decision::{Place, Variable};
 use crate::network::{Plan, Workspace};
+use crate::problem::Curve;
 use crate::{Choice, DecisionSpace, Problem};
 
 use super::Acquisition;
@@ -11,8 +12,8 @@ use super::Acquisition;
 pub(crate) struct ChoiceCost {
     /// What its targets and actions cost at least.
     fixed: f64,
-    /// Variables that cost by the unit: their place, where they are neutral, and the cost of their whole range.
-    sloped: Vec<(usize, f64, f64)>,
+    /// The variables that cost by the unit.
+    sloped: Vec<Sloped>,
     /// What an intervention counts at least: as much as the cheapest thing there is to pay for, so that what is free is not
     /// infinitely good.
     least: f64,
@@ -28,8 +29,8 @@ impl ChoiceCost {
         let sloped = space.variables().iter().enumerate().filter_map(|(variable, decided)| {
             let Place::Action(action) = decided.place else { return None };
             let action = &problem.actions()[action];
-            let slope = action.cost?.per_unit * decided.width();
-            (slope > 0.0).then(|| (variable, decided.unit(action.neutral), slope))
+            let (per_unit, neutral) = (action.cost?.per_unit, action.neutral);
+            (per_unit > 0.0).then(|| Sloped { variable, decided: decided.clone(), neutral, per_unit })
         });
         let of_actions = problem.actions().iter().filter_map(|action| {
             let cost = action.cost?;
@@ -45,18 +46,43 @@ impl ChoiceCost {
     pub fn at(&self, point: &[f64], weight: f64, slopes: &mut [f64]) -> f64 {
         let total = self.total(point);
         if total > self.least && !slopes.is_empty() {
-            for &(variable, neutral, slope) in &self.sloped {
-                let direction = if point[variable] >= neutral { 1.0 } else { -1.0 };
-                slopes[variable] += weight * direction * slope / self.least;
+            for sloped in &self.sloped {
+                slopes[sloped.variable] += weight * sloped.slope(point) / self.least;
             }
         }
         total.max(self.least) / self.least
     }
 
     fn total(&self, point: &[f64]) -> f64 {
-        let sloped =
-            self.sloped.iter().map(|&(variable, neutral, slope)| slope * (point[variable] - neutral).abs());
-        self.fixed + sloped.sum::<f64>()
+        self.fixed + self.sloped.iter().map(|sloped| sloped.cost(point)).sum::<f64>()
+    }
+}
+
+/// A variable that costs by the unit.
+#[derive(Debug, Clone)]
+struct Sloped {
+    variable: usize,
+    decided: Variable,
+    neutral: f64,
+    per_unit: f64,
+}
+
+impl Sloped {
+    fn cost(&self, point: &[f64]) -> f64 {
+        let Self { variable, decided, neutral, per_unit } = self;
+        let unit = point[*variable];
+        match decided.curve {
+            Curve::Straight => per_unit * decided.slope(unit) * (unit - decided.unit(*neutral)).abs(),
+            Curve::Logarithm { .. } => per_unit * (decided.value(unit) - neutral).abs(),
+        }
+    }
+
+    /// The derivative of the cost.
+    fn slope(&self, point: &[f64]) -> f64 {
+        let Self { variable, decided, neutral, per_unit } = self;
+        let unit = point[*variable];
+        let direction = if unit >= decided.unit(*neutral) { 1.0 } else { -1.0 };
+        direction * (per_unit * decided.slope(unit))
     }
 }
 
@@ -125,7 +151,7 @@ mod tests {
     use super::*;
     use crate::network::{Draws, Network, RewardModel};
     use crate::testing::{check_gradients, settings};
-    use crate::{Cost, Data, Intervention, Noise, Observation};
+    use crate::{Cost, Data, Intervention, Noise, Observation, Scale};
 
     fn problem() -> Problem {
         Problem::builder("costs")
@@ -133,8 +159,11 @@ mod tests {
             .action_with_neutral("b", [-1.0, 1.0], 0.25)
             .action_cost("a", Cost { fixed: 3.0, per_unit: 0.5 })
             .action_cost("b", Cost { fixed: 0.0, per_unit: 4.0 })
+            .action_with_neutral("c", [0.5, 8.0], 0.0)
+            .action_scale("c", Scale::Log)
+            .action_cost("c", Cost { fixed: 0.0, per_unit: 3.5 })
             .node("x", |n| n.actions(["a"]).hard([0.0, 5.0]).cost(7.0).noise(Noise::None))
-            .node("y", |n| n.parents(["x"]).actions(["b"]).noise(Noise::None))
+            .node("y", |n| n.parents(["x"]).actions(["b", "c"]).noise(Noise::None))
             .maximize("y")
             .build()
             .expect("a problem")
@@ -146,24 +175,26 @@ mod tests {
         let problem = problem();
         for choice in problem.choices().expect("few") {
             let (costs, space) = (ChoiceCost::new(&problem, choice), DecisionSpace::new(&problem, choice));
-            let point: Vec<f64> = (0..space.dim()).map(|k| 0.9 - 0.4 * k as f64).collect();
+            let point: Vec<f64> = (0..space.dim()).map(|k| 0.9 - 0.3 * k as f64).collect();
             let exact = problem.cost(&space.intervention(&problem, &point));
             assert!((costs.total(&point) - exact).abs() < 1e-12, "{choice:?}: {exact}");
             // The cheapest thing to pay for is the fixed part of the first action.
             assert!((costs.at(&point, 0.0, &mut []) - exact.max(3.0) / 3.0).abs() < 1e-12);
         }
-        assert_eq!(problem.choices().expect("few").len(), 3, "acting and not, or setting what it acts on");
+        // To act or not on `x`, or to set it, each with `c` or without: not using it is no dose of it.
+        assert_eq!(problem.choices().expect("few").len(), 6);
     }
 
     #[test]
     fn gains_per_cost_have_the_right_gradients() {
         let problem = problem();
         let mut data = Data::new();
-        for i in 0..8 {
+        for i in 0..8_u8 {
             let (a, b) = (0.25 * f64::from(i), (1.3 * f64::from(i)).sin());
             let x = a * a;
-            let values = vec![Some(x), Some((x - b).cos())];
-            let intervention = Intervention { targets: vec![], actions: vec![a, b] };
+            let c = [0.0_f64, 0.5, 1.0, 2.0, 4.0, 8.0, 0.02, 3.0][usize::from(i)];
+            let values = vec![Some(x), Some((x - b).cos() + (0.1 + c).ln())];
+            let intervention = Intervention { targets: vec![], actions: vec![a, b, c] };
             data.push(&problem, Observation { intervention, values }).expect("a good observation");
         }
         let mut rng = ChaCha8Rng::seed_from_u64(1);

@@ -154,6 +154,16 @@ pub enum DataError {
         /// The choices.
         known: String,
     },
+    /// A name that is not proposed any more.
+    #[error("{what} is {name}, which is retired; hint: {known} may still be chosen")]
+    Retired {
+        /// The action or node.
+        what: String,
+        /// The name.
+        name: String,
+        /// The names that are left.
+        known: String,
+    },
     /// Values of actions that break what is required of them.
     #[error(
         "{requirement:?} is required, but is {} by {excess}; hint: change one of the actions it names",

@@ -217,8 +217,8 @@ fn evenly([low, high]: [f64; 2]) -> impl Iterator<Item = f64> {
 }
 
 /// Values along what can be chosen: where only some can be, all of them; of very many, some.
-fn places(range: [f64; 2], grid: Option<&Grid>) -> Vec<f64> {
-    let Some(grid) = grid else { return evenly(range).collect() };
+fn places(evenly: impl Iterator<Item = f64>, grid: Option<&Grid>) -> Vec<f64> {
+    let Some(grid) = grid else { return evenly.collect() };
     let all: Vec<f64> = grid.values().collect();
     let every = all.len().div_ceil(MOST_PLACES).max(1);
     all.into_iter().step_by(every).collect()
@@ -230,7 +230,8 @@ fn levers(problem: &Problem, about: &Intervention) -> Vec<(String, Vec<(f64, Int
     for (index, action) in problem.actions().iter().enumerate() {
         let neutral =
             (action.neutral < action.range[0] || action.neutral > action.range[1]).then_some(action.neutral);
-        let along = places(action.range, action.grid.as_ref()).into_iter().chain(neutral).map(|value| {
+        let evenly = (0..PLACES).map(|k| action.at_share(k as f64 / (PLACES - 1) as f64));
+        let along = places(evenly, action.grid.as_ref()).into_iter().chain(neutral).map(|value| {
             let mut doing = about.clone();
             doing.actions[index] = value;
             (value, doing)
@@ -241,7 +242,7 @@ fn levers(problem: &Problem, about: &Intervention) -> Vec<(String, Vec<(f64, Int
         let ranges = problem.nodes()[node].hard.as_deref().unwrap_or_default();
         for (component, &range) in ranges.iter().enumerate() {
             let grid = problem.nodes()[node].grid.as_ref().map(|grids| &grids[component]);
-            let along = places(range, grid).into_iter().map(|value| {
+            let along = places(evenly(range), grid).into_iter().map(|value| {
                 let mut doing = about.clone();
                 if doing.target(node).is_none() {
                     let middles = ranges.iter().map(|[low, high]| 0.5 * (low + high)).collect();

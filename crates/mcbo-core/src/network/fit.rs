@@ -4,11 +4,12 @@ use mcbo_gp::{Earlier, Form, GpError, GpSet, GpSpec, Noise as GpNoise, Rows};
 use rand_chacha::ChaCha8Rng;
 
 use crate::noise::Shares;
+use crate::problem::Curve;
 use crate::{Components, Data, Expr, Noise, Problem};
 
 use super::{
-    Affine, Group, GroupMemory, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling, Sticks,
-    answers, form, slot_name,
+    Affine, Group, GroupMemory, Mechanism, ModelSettings, ModelWarning, NodeModel, ParentScaling, Scaling,
+    Sticks, answers, form, slot_name,
 };
 
 /// The model of one node, with what the user should know about it.
@@ -24,7 +25,7 @@ pub(super) fn fit_node(
     let dim = problem.input_dim(index);
     if let Some(formulas) = node.formula.as_ref().filter(|_| node.is_choice()) {
         let model = NodeModel {
-            inputs: vec![Affine::IDENTITY; dim],
+            inputs: vec![Scaling::IDENTITY; dim],
             outputs: vec![Affine::IDENTITY; node.outputs()],
             noise: vec![UNIT],
             mechanism: Mechanism::Formula(formulas.clone()),
@@ -40,7 +41,7 @@ pub(super) fn fit_node(
         // As a learned mechanism does, it takes up the mean of the noise.
         let output = Affine { shift: noise.mean(), ..Affine::IDENTITY };
         let model = NodeModel {
-            inputs: vec![Affine::IDENTITY; dim],
+            inputs: vec![Scaling::IDENTITY; dim],
             outputs: vec![output; node.dim],
             noise: vec![noise.centred(); node.dim],
             mechanism: Mechanism::Formula(formulas.clone()),
@@ -81,7 +82,12 @@ pub(super) fn fit_node(
     let width = if together { node.dim } else { 1 };
     let mut fitted = Vec::new();
     let parents = dim - node.actions.len();
-    let kinds = form::Inputs { parents, actions: node.actions.len(), named: problem.named_inputs(index) };
+    let kinds = form::Inputs {
+        parents,
+        actions: node.actions.len(),
+        named: problem.named_inputs(index),
+        ratios: (0..dim).filter(|&k| inputs[k].curve != Curve::Straight).collect(),
+    };
     for (g, first) in (0..node.outputs()).step_by(width).enumerate() {
         let range = first..first + width;
         let noise_variance = |component: usize| {
@@ -128,7 +134,7 @@ pub(super) fn fit_node(
             None => kinds.forms(),
         };
         let scales: Vec<f64> =
-            inputs.iter().chain(&outputs[range.clone()]).map(|affine| affine.scale).collect();
+            scales_of(&inputs).chain(outputs[range.clone()].iter().map(|output| output.scale)).collect();
         let memory = earlier.get(g).map_or_else(Earlier::default, |memory| memory.under(&scales));
         let set = match node.is_choice() {
             true => {
@@ -188,13 +194,13 @@ fn scale_inputs(
     index: usize,
     components: &[Vec<(Vec<f64>, f64)>],
     scaling: ParentScaling,
-) -> Vec<Affine> {
+) -> Vec<Scaling> {
     let node = &problem.nodes()[index];
     let mut inputs = Vec::with_capacity(problem.input_dim(index));
     for &parent in &node.parents {
         let parent = &problem.nodes()[parent];
         if parent.is_choice() {
-            inputs.push(Affine::IDENTITY);
+            inputs.push(Scaling::IDENTITY);
             continue;
         }
         for component in 0..parent.dim {
@@ -211,15 +217,20 @@ fn scale_inputs(
                 }
                 _ => Affine::min_max(&seen()),
             };
-            inputs.push(affine);
+            inputs.push(affine.into());
         }
     }
     inputs.extend(node.actions.iter().map(|&action| {
         let action = &problem.actions()[action];
         // Names are counted, which needs no scale.
-        if action.is_choice() { Affine::IDENTITY } else { Affine::of_range(action.range) }
+        if action.is_choice() { Scaling::IDENTITY } else { Scaling::of_range(action.range, action.curve()) }
     }));
     inputs
+}
+
+/// What a unit of every input is, as far as hyper-parameters are relative to it.
+pub(super) fn scales_of(inputs: &[Scaling]) -> impl Iterator<Item = f64> + '_ {
+    inputs.iter().map(|input| input.affine.scale)
 }
 
 fn is_constant(values: &[f64]) -> bool {

@@ -18,11 +18,12 @@ const SCALING_PRIOR: f64 = 0.1;
 /// With more inputs than this none of them is tried as the one that scales the response to the others.
 const MOST_SCALING: usize = 4;
 
-/// The forms that are weighed for a node of `parents` inputs from other nodes followed by `actions` inputs that are decided.
+/// The forms that are weighed for a node of `parents` inputs from other nodes followed by `actions` inputs that are decided; those at
+/// `ratios` are logarithms, to which nothing is in proportion.
 ///
 /// From nothing at all over straight lines and sums of curves to one surface: what the data say decides, by the evidence of
 /// each. The constant is the null form, under which everything is noise.
-fn candidates(parents: usize, actions: usize) -> Vec<Form> {
+fn candidates(parents: usize, actions: usize, ratios: &[usize]) -> Vec<Form> {
     use Shape::{Cosine, Linear, Matern52, Proportional, SquaredExponential as Se};
     let dim = parents + actions;
     let form = |kernel: Kernel| Form { kernel, prior: 1.0 };
@@ -52,7 +53,7 @@ fn candidates(parents: usize, actions: usize) -> Vec<Form> {
     // is is not known before, so that they share the plausibility of one form, and what is said of places far from all rows needs
     // more to be believed.
     if (2..=MOST_SCALING).contains(&dim) {
-        for k in 0..dim {
+        for k in (0..dim).filter(|k| !ratios.contains(k)) {
             let (amount, rest) =
                 (Leaf::of(Proportional, [k]), Leaf::of(Se, (0..dim).filter(|&other| other != k)));
             // The first term is what the factor is on average: far from all rows it is that again, not zero.
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn no_form_is_weighed_twice() {
         for (parents, actions) in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (0, 6), (3, 3)] {
-            let forms = candidates(parents, actions);
+            let forms = candidates(parents, actions, &[]);
             for (i, form) in forms.iter().enumerate() {
                 assert!(!forms[..i].iter().any(|other| other.kernel == form.kernel), "{}", form.kernel);
                 let seen = |leaf: &Leaf| leaf.seen(parents + actions).iter().all(|&k| k < parents + actions);

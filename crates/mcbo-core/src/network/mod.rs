@@ -30,6 +30,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::OutsideRange;
+use crate::problem::Curve;
 pub(crate) use crate::problem::slot_name;
 use crate::{Data, Expr, Given, Noise, Problem};
 
@@ -248,6 +249,32 @@ impl Affine {
     }
 }
 
+/// How an input is brought to a process's own units: along its scale, and from there to about the unit interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scaling {
+    pub curve: Curve,
+    pub affine: Affine,
+}
+
+impl From<Affine> for Scaling {
+    fn from(affine: Affine) -> Self {
+        Self { curve: Curve::Straight, affine }
+    }
+}
+
+impl Scaling {
+    pub const IDENTITY: Self = Self { curve: Curve::Straight, affine: Affine::IDENTITY };
+
+    /// Of the values of a range, on a scale.
+    fn of_range(range: [f64; 2], curve: Curve) -> Self {
+        Self { curve, affine: Affine::of_range(range.map(|end| curve.at(end))) }
+    }
+
+    pub fn apply(self, value: f64) -> f64 {
+        self.affine.apply(self.curve.at(value))
+    }
+}
+
 /// Components of a node that share one set of processes.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
@@ -270,7 +297,7 @@ impl Group {
 /// The model of one node.
 #[derive(Debug, Clone)]
 pub(crate) struct NodeModel {
-    pub inputs: Vec<Affine>,
+    pub inputs: Vec<Scaling>,
     pub outputs: Vec<Affine>,
     /// The noise that children see, per component and in the user's units: none that is still to be learned. Of a node whose name
     /// has causes it is the point of the unit interval that decides between the names.

@@ -6,11 +6,12 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::decision::{DecisionSpace, Variable};
+use crate::problem::Curve;
 use crate::{Choice, Data, Given, Intervention, Noise, Problem};
 
 use super::{
     Affine, Batch, FitError, Group, GroupMemory, Mechanism, ModelMemory, ModelSettings, ModelWarning,
-    Network, NodeModel, NoiseSamples, Plan, Workspace, form,
+    Network, NodeModel, NoiseSamples, Plan, Scaling, Workspace, form,
 };
 
 /// Below this share of the rewards' scale a deviation counts as this share.
@@ -149,8 +150,8 @@ fn is_certain(problem: &Problem, set: &[usize]) -> bool {
 }
 
 /// The scale of a decided variable; names are counted, which needs none.
-fn scaling_of(variable: &Variable) -> Affine {
-    if variable.named { Affine::IDENTITY } else { Affine::of_range(variable.range) }
+fn scaling_of(variable: &Variable) -> Scaling {
+    if variable.named { Scaling::IDENTITY } else { Scaling::of_range(variable.range, variable.curve) }
 }
 
 fn fit_set(
@@ -165,7 +166,7 @@ fn fit_set(
     let reward = problem.reward();
     let failed = |source| FitError::of_node(problem, reward, source);
     let space = DecisionSpace::of_targets(problem, set.to_vec());
-    let inputs: Vec<Affine> = space.variables().iter().map(scaling_of).collect();
+    let inputs: Vec<Scaling> = space.variables().iter().map(scaling_of).collect();
     let mut rows = Rows::new(inputs.len());
     for (trial, value) in data.rewards(problem) {
         let intervention = &data.observations()[trial].intervention;
@@ -177,7 +178,9 @@ fn fit_set(
     }
     let dim = inputs.len();
     let named = (0..dim).filter(|&k| space.variables()[k].named).collect();
-    let kinds = form::Inputs { parents: 0, actions: dim, named };
+    let curved = |k: &usize| space.variables()[*k].curve != Curve::Straight;
+    let ratios = (0..dim).filter(curved).collect();
+    let kinds = form::Inputs { parents: 0, actions: dim, named, ratios };
     let certain = is_certain(problem, set);
     let spec = GpSpec {
         noise: if certain { GpNoise::Fixed(settings.noise_floor) } else { GpNoise::Learned },
@@ -187,7 +190,7 @@ fn fit_set(
         kernel: kinds.kernel(),
         ..GpSpec::new(dim, GpNoise::Learned)
     };
-    let scales: Vec<f64> = inputs.iter().chain([&rewards]).map(|affine| affine.scale).collect();
+    let scales: Vec<f64> = super::fit::scales_of(&inputs).chain([rewards.scale]).collect();
     let earlier = earlier.map_or_else(Earlier::default, |memory| memory.under(&scales));
     let fitted =
         GpSet::fit(&spec, &kinds.forms(), &rows, earlier, &settings.inference, rng).map_err(failed)?;

@@ -100,10 +100,15 @@ impl ProblemBuilder {
                 name,
                 neutral,
                 choices: given(names(&action.choices)),
+                retired: match action.retired() {
+                    none if none.is_empty() => Field::Missing,
+                    retired => given(names(retired)),
+                },
                 ..DraftAction::default()
             },
             false => {
-                let mut draft = DraftAction { name, neutral, ..DraftAction::default() };
+                let scale = given(action.scale);
+                let mut draft = DraftAction { name, neutral, scale, ..DraftAction::default() };
                 match action.grid.as_ref().map(|grid| (grid.list(), grid.step())) {
                     Some((Some(values), _)) => draft.values = given(values.to_vec()),
                     steps => {

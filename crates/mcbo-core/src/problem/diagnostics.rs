@@ -496,6 +496,46 @@ pub enum ProblemError {
         /// The action.
         action: String,
     },
+    /// A scale of ratios with values that have none.
+    #[error("action `{action}` has a logarithmic scale, but its range begins at {low}")]
+    LogOfNone {
+        /// The action.
+        action: String,
+        /// The lower end of its range.
+        low: f64,
+    },
+    /// Even steps on a scale of ratios.
+    #[error("action `{action}` has both a `step` and a logarithmic scale")]
+    StepOnLog {
+        /// The action.
+        action: String,
+    },
+    /// Names that are not proposed any more, of something that has no names.
+    #[error("{place} has `retired`, but no `choices`")]
+    RetiredWithoutChoices {
+        /// The action or node.
+        place: String,
+    },
+    /// Names that are not proposed any more, of a node that is not set.
+    #[error("node `{node}` has `retired`, but cannot be set")]
+    RetiredOfUnset {
+        /// The node.
+        node: String,
+    },
+    /// No name is left.
+    #[error("all choices of {place} are retired")]
+    AllRetired {
+        /// The action or node.
+        place: String,
+    },
+    /// Not acting means a name that is not proposed any more.
+    #[error("`neutral` of action `{action}` is \"{neutral}\", which is retired")]
+    RetiredNeutral {
+        /// The action.
+        action: String,
+        /// The name.
+        neutral: String,
+    },
     /// There is nothing to choose.
     #[error("there is nothing to choose: no actions, and no node can be set")]
     NothingToDo,

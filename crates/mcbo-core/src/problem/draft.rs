@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Aim, Components, Cost, Limit, Noise};
+use super::{Aim, Components, Cost, Limit, Noise, Scale};
 
 /// A value and the bytes of the file it came from, if it came from a file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -112,6 +112,7 @@ pub(super) struct DraftNode {
     pub(super) limit: Field<Limit>,
     pub(super) cost: Field<Cost>,
     pub(super) choices: Field<Vec<At<String>>>,
+    pub(super) retired: Field<Vec<At<String>>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -123,6 +124,9 @@ pub(super) struct DraftAction {
     /// The only values it takes.
     pub(super) values: Field<Vec<f64>>,
     pub(super) choices: Field<Vec<At<String>>>,
+    /// Those that are not proposed any more.
+    pub(super) retired: Field<Vec<At<String>>>,
+    pub(super) scale: Field<Scale>,
     pub(super) unit: Field<String>,
     pub(super) cost: Field<Cost>,
 }

@@ -48,6 +48,17 @@ impl Grid {
         (usable && values.len() >= 2).then(|| Self(Values::Listed(values.into())))
     }
 
+    /// Some places of a list of names, in ascending order; one may be all there is.
+    pub(crate) fn of_names(places: &[f64]) -> Option<Self> {
+        match places {
+            [] => None,
+            [only] => Some(Self::single(*only, 1.0)),
+            // All of them, one after the other.
+            [first, .., last] if last - first == (places.len() - 1) as f64 => Self::new([*first, *last], 1.0),
+            several => Self::listed(several),
+        }
+    }
+
     /// The grid of one value, of a range of this width.
     pub(crate) fn single(value: f64, width: f64) -> Self {
         Self(Values::Even { low: value, step: width, count: 1, last: value, decimals: decimals(value) })

@@ -14,6 +14,7 @@ mod limits;
 mod parse;
 mod render;
 mod require;
+mod scale;
 mod simulator;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,8 @@ pub use grid::Grid;
 pub use limits::Limit;
 pub use require::Requirement;
 pub(crate) use require::{HalfSpace, Projection, project};
+pub(crate) use scale::Curve;
+pub use scale::Scale;
 pub use simulator::Simulator;
 
 /// Whether a large or a small reward is good.
@@ -149,7 +152,23 @@ fn place_of(names: &[String], name: &str) -> Option<f64> {
     names.iter().position(|choice| choice == name).map(|place| place as f64)
 }
 
+/// The names that are not on the grid of what is proposed.
+fn retired<'a>(names: &'a [String], grid: Option<&Grid>) -> Vec<&'a str> {
+    let Some(grid) = grid else { return Vec::new() };
+    names
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| !grid.holds(*place as f64))
+        .map(|(_, name)| name.as_str())
+        .collect()
+}
+
 impl Node {
+    /// The names of its values that it is no longer set to.
+    pub fn retired(&self) -> Vec<&str> {
+        retired(&self.choices, self.grid.as_ref().and_then(|grids| grids.first()))
+    }
+
     /// Whether its values are names and not numbers.
     pub fn is_choice(&self) -> bool {
         !self.choices.is_empty()
@@ -201,9 +220,39 @@ pub struct Action {
     pub unit: Option<String>,
     /// What it costs to use it.
     pub cost: Option<Cost>,
+    /// Whether differences of its values count, or ratios.
+    pub scale: Scale,
 }
 
 impl Action {
+    /// Where its values lie on its scale.
+    pub(crate) fn curve(&self) -> Curve {
+        Curve::new(self.scale, self.range)
+    }
+
+    /// Where a value lies in its range, on its scale: 0 at the lower end, 1 at the upper.
+    pub fn share(&self, value: f64) -> f64 {
+        let [at, low, high] = [value, self.range[0], self.range[1]].map(|value| self.curve().at(value));
+        (at - low) / (high - low)
+    }
+
+    /// The value at a share of its range, on its scale.
+    pub fn at_share(&self, share: f64) -> f64 {
+        let [low, high] = self.range.map(|end| self.curve().at(end));
+        self.curve().value(low + (high - low) * share)
+    }
+
+    /// Whether two values differ by less than a share of its range, on its scale.
+    pub(crate) fn is_near(&self, a: f64, b: f64, share: f64) -> bool {
+        let [a, b, low, high] = [a, b, self.range[0], self.range[1]].map(|value| self.curve().at(value));
+        (a - b).abs() < share * (high - low)
+    }
+
+    /// The names of its values that are no longer proposed.
+    pub fn retired(&self) -> Vec<&str> {
+        retired(&self.choices, self.grid.as_ref())
+    }
+
     /// Whether its values are names and not numbers.
     pub fn is_choice(&self) -> bool {
         !self.choices.is_empty()

@@ -23,6 +23,7 @@ const NODE: &[&str] = &[
     "do",
     "step",
     "choices",
+    "retired",
     "range",
     "formula",
     "kernel",
@@ -32,7 +33,8 @@ const NODE: &[&str] = &[
     "limit",
     "cost",
 ];
-const ACTION: &[&str] = &["range", "neutral", "step", "values", "choices", "unit", "cost"];
+const ACTION: &[&str] =
+    &["range", "scale", "neutral", "step", "values", "choices", "retired", "unit", "cost"];
 const CONSTRAINTS: &[&str] = &["max_interventions", "sets", "possibly_optimal", "require"];
 const NOISE: &[&str] = &["gaussian", "uniform"];
 const NOISE_FORMS: &str = "\"learn\", \"none\", { gaussian = STD } or { uniform = [LOW, HIGH] }";
@@ -194,6 +196,7 @@ impl Reader<'_> {
                 "limit" => node.limit = self.field(value, |reader| reader.limit(&what, value)),
                 "cost" => node.cost = self.field(value, |reader| reader.cost(&what, value)),
                 "choices" => node.choices = self.field(value, |reader| reader.names(&what, value)),
+                "retired" => node.retired = self.field(value, |reader| reader.names(&what, value)),
                 unknown => match self.unknown_key(unknown, key.span(), &place, NODE) {
                     Some("parents" | "actions") => node.inputs_broken = true,
                     Some("dim") => node.dim = Field::Broken,
@@ -232,6 +235,8 @@ impl Reader<'_> {
                     }
                     "values" => action.values = self.field(value, |reader| reader.values(&what, value)),
                     "choices" => action.choices = self.field(value, |reader| reader.names(&what, value)),
+                    "retired" => action.retired = self.field(value, |reader| reader.names(&what, value)),
+                    "scale" => action.scale = self.field(value, |reader| reader.scale(&what, value)),
                     unknown => match self.unknown_key(unknown, key.span(), &place, ACTION) {
                         Some("range") => action.range = Field::Broken,
                         Some("choices") => action.choices = Field::Broken,

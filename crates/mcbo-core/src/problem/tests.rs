@@ -53,6 +53,7 @@ fn a_file_becomes_a_problem() {
         choices: Vec::new(),
         unit: None,
         cost: None,
+        scale: Scale::Linear,
     };
     assert_eq!(problem.actions(), [action]);
     assert_eq!(problem.max_interventions(), Some(2));

@@ -237,7 +237,10 @@ fn exchange(acquisition: &dyn Acquisition, place: &Scored, most: usize) -> Vec<S
     together.push(all);
     together.dedup();
     let points = together.iter().filter(|exchange| exchange.len() > 1);
-    found.extend(score(acquisition, points.filter_map(|exchange| moved(space, &place.point, exchange)).collect()));
+    found.extend(score(
+        acquisition,
+        points.filter_map(|exchange| moved(space, &place.point, exchange)).collect(),
+    ));
     found
 }
 

@@ -185,8 +185,7 @@ fn share_budget(task: &SearchTask<'_>, settings: &SearchSettings, choices: &[Cho
     let decisions = coarse.decisions();
     let afford = |cost: f64| affordable(cost, choices.len());
     // Both numbers are per choice, before they grow with the decisions.
-    let screened =
-        share(settings.screened, 16).min((afford(coarse.cost()) / (1 + decisions)).max(1));
+    let screened = share(settings.screened, 16).min((afford(coarse.cost()) / (1 + decisions)).max(1));
     let mut starts = share(settings.starts, 2);
     let mut ascent = settings.ascent;
     if let Ascent::QuasiNewton(stages) = &mut ascent {

@@ -170,8 +170,8 @@ impl Study {
                     let (what, found) = (name.to_owned(), given.len());
                     return Err(DataError::WrongLength { what, expected: 1, found }.into());
                 };
-                let [low, high] = problem.actions()[action].range;
-                if !value.is_finite() || (value - asked.actions[action]).abs() > SAME * (high - low) {
+                let (declared, asked) = (&problem.actions()[action], asked.actions[action]);
+                if !value.is_finite() || (value != asked && !declared.is_near(value, asked, SAME)) {
                     done.actions[action] = value;
                 }
                 continue;

@@ -141,15 +141,18 @@ fn distances(problem: &Problem, one: &Intervention, other: &Intervention) -> Opt
     }
     let actions = problem.actions().iter().zip(one.actions.iter().zip(&other.actions));
     // Names are no distance apart, only different.
-    let apart = |named: bool, [low, high]: [f64; 2], a: f64, b: f64| match named {
-        true => f64::from(u8::from(a != b)),
-        false => (a - b).abs() / (high - low),
-    };
-    let actions = actions.map(|(action, (a, b))| apart(action.is_choice(), action.range, *a, *b));
+    let differ = |a: f64, b: f64| f64::from(u8::from(a != b));
+    let actions = actions.map(|(action, (a, b))| match action.is_choice() {
+        true => differ(*a, *b),
+        false => (action.share(*a) - action.share(*b)).abs(),
+    });
     let targets = one.targets.iter().zip(&other.targets).flat_map(|((node, a), (_, b))| {
         let node = &problem.nodes()[*node];
         let ranges = node.hard.iter().flatten().zip(a.iter().zip(b));
-        ranges.map(move |(range, (a, b))| apart(!node.choices.is_empty(), *range, *a, *b))
+        ranges.map(move |([low, high], (a, b))| match node.is_choice() {
+            true => differ(*a, *b),
+            false => (a - b).abs() / (high - low),
+        })
     });
     Some(actions.chain(targets).collect())
 }

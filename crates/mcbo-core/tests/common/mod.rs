@@ -47,6 +47,11 @@ fn parents(shape: Shape, node: usize, nodes: usize, rng: &mut ChaCha8Rng) -> Vec
 
 /// A random problem; the reward is the last node.
 pub fn problem(options: &Options, rng: &mut ChaCha8Rng) -> Problem {
+    problem_with(options, false, rng)
+}
+
+/// The same, some of the actions on a scale of ratios if wanted.
+pub fn problem_with(options: &Options, ratios: bool, rng: &mut ChaCha8Rng) -> Problem {
     let n = options.nodes;
     let dims: Vec<usize> = (0..n)
         .map(|i| if options.vectors && i + 1 < n && rng.random::<f64>() < 0.4 { 2 } else { 1 })
@@ -54,7 +59,12 @@ pub fn problem(options: &Options, rng: &mut ChaCha8Rng) -> Problem {
     let mut builder = Problem::builder("random");
     let actions: Vec<String> = (0..n.min(4)).map(|a| format!("a{a}")).collect();
     for (a, name) in actions.iter().enumerate() {
-        builder = builder.action(name.clone(), [-1.0 - a as f64, 2.0]);
+        builder = match a % 2 {
+            1 if ratios => {
+                builder.action(name.clone(), [0.1, 20.0]).action_scale(name, mcbo_core::Scale::Log)
+            }
+            _ => builder.action(name.clone(), [-1.0 - a as f64, 2.0]),
+        };
     }
     for i in 0..n {
         let of = parents(options.shape, i, n, rng);

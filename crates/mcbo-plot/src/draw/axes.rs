@@ -1,7 +1,7 @@
 //! Two axes: from numbers to places, and their ticks.
 
 use super::canvas::{Anchor, Canvas, text_width};
-use super::numbers::{fixed, shorten};
+use super::numbers::fixed;
 use super::ticks::{labelled_ticks, ticks};
 
 /// The size of numbers at ticks.
@@ -77,11 +77,9 @@ impl Axes {
         }
     }
 
-    /// Ticks below the panel at 0, 1, 2 and so on, with names in the place of numbers.
-    pub fn named_ticks(&self, canvas: &mut Canvas, names: &[String]) {
-        for (place, name) in names.iter().enumerate() {
-            self.tick(canvas, place as f64, &shorten(name));
-        }
+    /// Ticks below the panel at given places, with given words.
+    pub fn ticks_at(&self, canvas: &mut Canvas, ticks: impl IntoIterator<Item = (f64, String)>) {
+        ticks.into_iter().for_each(|(place, text)| self.tick(canvas, place, &text));
     }
 
     fn tick(&self, canvas: &mut Canvas, value: f64, text: &str) {

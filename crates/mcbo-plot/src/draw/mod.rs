@@ -14,7 +14,7 @@ mod ticks;
 pub use axes::Axes;
 pub use canvas::{Anchor, Canvas, FONTS, document, line_width, text_width, wrap};
 pub use html::{escape, html_page};
-pub use numbers::{counted, decimals, fixed, number, scientific, short, shorten};
+pub use numbers::{counted, decimals, fixed, number, scientific, short, shorten, sized};
 pub use png::png;
 pub use shapes::Rounded;
 pub use style::{Marker, Style};

@@ -52,6 +52,14 @@ pub fn short(value: f64) -> String {
     }
 }
 
+/// A round number of any size, as a tick on a scale of ratios has it.
+pub fn sized(value: f64) -> String {
+    match value != 0.0 && (value.abs() < SMALL || value.abs() >= 1e6) {
+        true => minus(format!("{value:e}")),
+        false => short(value),
+    }
+}
+
 /// A name that fits into a legend.
 pub fn shorten(text: &str) -> String {
     const MOST: usize = 40;

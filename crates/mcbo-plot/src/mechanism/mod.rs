@@ -6,6 +6,7 @@ mod slice;
 use mcbo_core::{Intervention, MechanismKind, Network, Study, input_names, share_name, slot_name};
 
 use crate::Picture;
+use crate::along::Along;
 use crate::draw::{Anchor, Axes, Canvas, Style, short, shorten, span};
 use crate::page::{ADVICE, CHOSEN, Key, LIMIT, MODEL, Sheet, Swatch, inputs, measured, titled};
 use crate::statistics::median;
@@ -121,14 +122,14 @@ fn panels(
                 &mut canvas,
                 &axes,
                 &labels[input],
-                &slices.names[input],
+                &slices.axes[input],
                 (column == 0).then(|| if named { share_name } else { measured }(problem, node, component)),
             );
             canvas.open(axes.corner[0], axes.corner[1], INNER[0], INNER[1]);
             // Between names there is nothing.
-            let pieces: Vec<&[[f64; 3]]> = match slices.names[input].is_empty() {
-                true => vec![&curves[input][component]],
-                false => curves[input][component].chunk_by(|a, b| a[0].round() == b[0].round()).collect(),
+            let pieces: Vec<&[[f64; 3]]> = match slices.axes[input].is_named() {
+                false => vec![&curves[input][component]],
+                true => curves[input][component].chunk_by(|a, b| a[0].round() == b[0].round()).collect(),
             };
             for piece in &pieces {
                 draw_bands(&mut canvas, &axes, piece, noise(component), (kind, named));
@@ -147,7 +148,7 @@ fn panels(
             }
             canvas.close_group();
             if about.is_some() {
-                let x = axes.across(slices.held[input]);
+                let x = axes.across(slices.axes[input].place(slices.held[input]));
                 canvas.open_style(&ADVICE);
                 canvas.curve(&[[x, 0.0], [x, INNER[1]]], &ADVICE);
                 canvas.close_group();
@@ -246,18 +247,15 @@ fn draw_rows(canvas: &mut Canvas, axes: &Axes, slices: &Slices, component: usize
     canvas.open_style(&DATA);
     for (inputs, value) in rows {
         let opacity = most * (0.13 + 0.87 * slices.nearness(inputs, input));
-        canvas.spot(axes.at(inputs[input], *value), r, opacity);
+        canvas.spot(axes.at(slices.axes[input].place(inputs[input]), *value), r, opacity);
     }
     canvas.close_group();
 }
 
-fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, named: &[String], output: Option<String>) {
+fn frame(canvas: &mut Canvas, axes: &Axes, input: &str, along: &Along, output: Option<String>) {
     let ([left, top], [width, height]) = (axes.corner, axes.size);
     axes.horizontal_lines(canvas, 4, output.is_some());
-    match named {
-        [] => axes.ticks(canvas, 4),
-        named => axes.named_ticks(canvas, named),
-    }
+    axes.ticks_at(canvas, along.ticks(axes.x, 4));
     canvas.text([left + width / 2.0, top + height + 30.0], Anchor::Middle, 11.0, &shorten(input));
     if let Some(output) = output {
         let x = left - Axes::label_room(axes.y, 4) - 8.0;
@@ -315,14 +313,14 @@ fn caption(
     if names.len() > 1 {
         let held: Vec<String> = names
             .iter()
-            .zip(slices.held.iter().zip(&slices.names))
-            .map(|(name, (value, named))| {
-                let shown = named.get(*value as usize).cloned().unwrap_or_else(|| short(*value));
+            .zip(slices.held.iter().zip(&slices.axes))
+            .map(|(name, (value, along))| {
+                let shown = along.names().get(*value as usize).cloned().unwrap_or_else(|| short(*value));
                 format!("{name}\u{a0}=\u{a0}{shown}")
             })
             .collect();
         let commonest =
-            if slices.names.iter().all(Vec::is_empty) { "" } else { ", choices at the commonest," };
+            if slices.axes.iter().any(Along::is_named) { ", choices at the commonest," } else { "" };
         text.push_str(&format!(
             "Each panel moves one input and holds the others {}: {}. Points are trials with their own values of all inputs; the fainter, the further these are from the held ones. ",
             match about {

@@ -2,6 +2,7 @@
 
 use mcbo_core::{Intervention, Network, Problem, Study};
 
+use crate::along::Along;
 use crate::draw::span;
 use crate::statistics::median;
 
@@ -15,12 +16,12 @@ pub(super) type Rows = Vec<(Vec<f64>, f64)>;
 pub(super) struct Slices {
     /// The value at which each input is held while another moves: the median, of names the commonest.
     pub(super) held: Vec<f64>,
-    /// The part of each input that is shown.
+    /// The part of each input's axis that is shown.
     pub(super) ranges: Vec<[f64; 2]>,
     /// The rows of every component.
     pub(super) rows: Vec<Rows>,
-    /// The names of the values of each input; none for numbers.
-    pub(super) names: Vec<Vec<String>>,
+    /// How the values of each input lie on its axis.
+    pub(super) axes: Vec<Along>,
 }
 
 impl Slices {
@@ -34,24 +35,27 @@ impl Slices {
         let declared = declared(problem, node);
         let mcbo_core::Node { parents, actions, .. } = &problem.nodes()[node];
         let parents = parents.iter().map(|&parent| &problem.nodes()[parent]);
-        let names = parents.flat_map(|parent| std::iter::repeat_n(parent.choices.clone(), parent.dim));
-        let names: Vec<Vec<String>> =
-            names.chain(actions.iter().map(|&action| problem.actions()[action].choices.clone())).collect();
-        let range = |k: usize| match declared[k] {
-            // Every name has a place of its own width.
-            Some([low, high]) if !names[k].is_empty() => [low - 0.5, high + 0.5],
-            Some([low, high]) => span(seen(k).chain([low, high]), 0.03),
-            None => span(seen(k), 0.04),
+        let parents = parents.flat_map(|parent| std::iter::repeat_n(Along::of_node(parent), parent.dim));
+        let actions = actions.iter().map(|&action| Along::of_action(&problem.actions()[action]));
+        let axes: Vec<Along> = parents.chain(actions).collect();
+        let range = |k: usize| {
+            let place = |value: f64| axes[k].place(value);
+            match declared[k] {
+                // Every name has a place of its own width.
+                Some([low, high]) if axes[k].is_named() => [low - 0.5, high + 0.5],
+                Some(ends) => span(seen(k).chain(ends).map(place), 0.03),
+                None => span(seen(k).map(place), 0.04),
+            }
         };
         let ranges: Vec<[f64; 2]> = (0..declared.len()).map(range).collect();
         let held = |k: usize| {
-            if !names[k].is_empty() {
-                return commonest(seen(k), names[k].len()) as f64;
+            if axes[k].is_named() {
+                return commonest(seen(k), axes[k].names().len()) as f64;
             }
             let middle = median(seen(k));
-            if middle.is_finite() { middle } else { 0.5 * (ranges[k][0] + ranges[k][1]) }
+            if middle.is_finite() { middle } else { axes[k].value(0.5 * (ranges[k][0] + ranges[k][1])) }
         };
-        Self { held: (0..declared.len()).map(held).collect(), ranges, rows, names }
+        Self { held: (0..declared.len()).map(held).collect(), ranges, rows, axes }
     }
 
     /// Holds inputs where an intervention is expected to put them; those that cannot be said stay at their medians.
@@ -59,11 +63,10 @@ impl Slices {
         let values = network.mean_values(problem, about);
         let mut inputs = Vec::new();
         problem.gather_inputs(node, &values, &about.actions, &mut inputs);
-        for ((held, range), value) in self.held.iter_mut().zip(&mut self.ranges).zip(inputs) {
-            if value.is_finite() {
-                *held = value;
-                *range = [range[0].min(value), range[1].max(value)];
-            }
+        for (k, value) in inputs.into_iter().enumerate().filter(|(_, value)| value.is_finite()) {
+            let (place, range) = (self.axes[k].place(value), &mut self.ranges[k]);
+            self.held[k] = value;
+            *range = [range[0].min(place), range[1].max(place)];
         }
     }
 
@@ -81,11 +84,7 @@ impl Slices {
         for s in 0..POINTS {
             let start = inputs.len();
             inputs.extend_from_slice(&self.held);
-            inputs[start + input] = match self.names[input].len() {
-                0 => place(s),
-                // Between two names there is none.
-                names => place(s).round().clamp(0.0, (names - 1) as f64),
-            };
+            inputs[start + input] = self.axes[input].value(place(s));
         }
         let found = match problem.nodes()[node].is_choice() {
             true => network.predict_names(problem, node, &inputs, POINTS),
@@ -103,10 +102,13 @@ impl Slices {
         if others == 0 {
             return 1.0;
         }
-        let share = |k: usize| match self.names[k].is_empty() {
+        let share = |k: usize| match self.axes[k].is_named() {
             // Another name is as far as half a range.
-            false => f64::from(u8::from(inputs[k] != self.held[k])) * 0.5,
-            true => (inputs[k] - self.held[k]) / (self.ranges[k][1] - self.ranges[k][0]),
+            true => f64::from(u8::from(inputs[k] != self.held[k])) * 0.5,
+            false => {
+                let apart = self.axes[k].place(inputs[k]) - self.axes[k].place(self.held[k]);
+                apart / (self.ranges[k][1] - self.ranges[k][0])
+            }
         };
         let squared: f64 = (0..self.held.len()).filter(|&k| k != along).map(|k| share(k).powi(2)).sum();
         (-8.0 * squared / others as f64).exp()

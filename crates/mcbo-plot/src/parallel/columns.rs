@@ -2,6 +2,7 @@
 
 use mcbo_core::{Intervention, Problem};
 
+use crate::along::Along;
 use crate::draw::span;
 use crate::page::{measured, reward_name, with_unit};
 
@@ -25,10 +26,10 @@ pub(super) enum Source {
 pub(super) struct Column {
     pub(super) source: Source,
     pub(super) name: String,
-    /// Where there is nothing to go by, none.
+    /// The part of the axis that is shown; where there is nothing to go by, none.
     pub(super) range: Option<[f64; 2]>,
-    /// The names of its values, if they have names.
-    pub(super) names: Vec<String>,
+    /// How its values lie on it.
+    pub(super) along: Along,
     /// Whether small values are at the top: of a reward that is to be small.
     pub(super) flipped: bool,
 }
@@ -101,16 +102,16 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
             Source::Action(action) => Some(problem.actions()[action].range),
             _ => None,
         };
-        let names = match source {
-            Source::Action(action) => problem.actions()[action].choices.clone(),
-            Source::Target(node, _) => problem.nodes()[node].choices.clone(),
+        let along = match source {
+            Source::Action(action) => Along::of_action(&problem.actions()[action]),
+            Source::Target(node, _) => Along::of_node(&problem.nodes()[node]),
             Source::Slot(slot) => {
                 let node = (0..problem.nodes().len()).find(|&node| problem.slot(node).contains(&slot));
-                node.map_or_else(Vec::new, |node| problem.nodes()[node].choices.clone())
+                node.map_or(Along::Numbers, |node| Along::of_node(&problem.nodes()[node]))
             }
-            Source::Reward => Vec::new(),
+            Source::Reward => Along::Numbers,
         };
-        let declared = match names.len() {
+        let declared = match along.names().len() {
             0 => declared,
             count => Some([0.0, (count - 1) as f64]),
         };
@@ -120,10 +121,10 @@ pub(super) fn columns(problem: &Problem, lines: &[(&Intervention, &[Option<f64>]
                 _ => None,
             }
         });
-        let mut known = met.chain(declared.into_iter().flatten()).peekable();
+        let mut known = met.chain(declared.into_iter().flatten()).map(|value| along.place(value)).peekable();
         let range = known.peek().is_some().then(|| span(known, 0.0));
         let flipped = source == Source::Reward && problem.sign() < 0.0;
-        Column { source, name, range, names, flipped }
+        Column { source, name, range, along, flipped }
     };
     let mut columns: Vec<Column> = sources.into_iter().map(column).collect();
     if !lines.is_empty() {

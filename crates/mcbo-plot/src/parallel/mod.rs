@@ -5,7 +5,7 @@ mod columns;
 use mcbo_core::{Intervention, Recommendation, Study, Trial, TrialState};
 
 use crate::Picture;
-use crate::draw::{Anchor, Canvas, Style, labelled_ticks, line_width, number, shorten};
+use crate::draw::{Anchor, Canvas, Style, line_width, number, shorten};
 use crate::page::{ADVICE, Key, SMALL, Sheet, Swatch, titled};
 use crate::ramp::color;
 use crate::statistics::{median, sorted};
@@ -166,8 +166,13 @@ fn means(study: &Study, advice: &Recommendation) -> Vec<Option<f64>> {
 }
 
 impl Column {
-    /// Where a number is on the axis.
+    /// Where a value is on the axis.
     fn height(&self, value: f64) -> Option<f64> {
+        self.height_of(self.along.place(value))
+    }
+
+    /// Where a place of the axis is drawn.
+    fn height_of(&self, value: f64) -> Option<f64> {
         let share = |[low, high]: [f64; 2]| {
             if self.flipped { (value - low) / (high - low) } else { (high - value) / (high - low) }
         };
@@ -231,13 +236,9 @@ fn draw_axis(canvas: &mut Canvas, column: &Column, x: f64, name: f64) {
     } else {
         canvas.bold([x, name], Anchor::Middle, 11.0, &label);
     }
-    let named = column.names.iter().enumerate().map(|(place, name)| (place as f64, shorten(name)));
-    let ticks: Vec<(f64, String)> = match (column.names.is_empty(), column.range) {
-        (false, _) => named.collect(),
-        (true, range) => range.map(|range| labelled_ticks(range, 4)).unwrap_or_default(),
-    };
-    for (value, text) in ticks {
-        let Some(y) = column.height(value) else { continue };
+    let ticks = column.range.map(|range| column.along.ticks(range, 4)).unwrap_or_default();
+    for (place, text) in ticks {
+        let Some(y) = column.height_of(place) else { continue };
         canvas.line([x - 3.0, y], [x, y], 0.7, "");
         canvas.label([x - 5.0, y + 3.5], Anchor::End, SMALL, &text);
     }

@@ -30,6 +30,7 @@ _FIELDS = (
     "do",
     "step",
     "choices",
+    "retired",
     "range",
     "formula",
     "kernel",
@@ -94,6 +95,8 @@ class Node:
     choices: tuple[str, ...] = ()
     #: The only values it can be set to, if they are listed.
     values: tuple[float, ...] | None = None
+    #: Those of its names that it is no longer set to.
+    retired: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("noise", "limit", "cost"):
@@ -119,6 +122,10 @@ class Action:
     cost: Mapping[str, float] | None = None
     #: The only values it can take, if they are listed.
     values: tuple[float, ...] | None = None
+    #: Those of its choices that are no longer proposed.
+    retired: tuple[str, ...] = ()
+    #: ``"linear"`` where differences of its values count, ``"log"`` where ratios do.
+    scale: str = "linear"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", frozen(self.cost))
@@ -465,6 +472,8 @@ def _action_fields(action: Action) -> dict[str, Any]:
     else:
         values = {"range": action.range, "step": action.step}
     fields = {**values, "neutral": action.neutral, "unit": action.unit, "cost": action.cost}
+    fields["retired"] = list(action.retired) or None
+    fields["scale"] = None if action.scale == "linear" else action.scale
     return {key: value for key, value in fields.items() if value is not None}
 
 

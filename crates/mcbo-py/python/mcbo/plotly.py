@@ -6,6 +6,7 @@ the package: ``pip install mcbo[plotly]``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -131,6 +132,13 @@ def parallel(study: Study) -> go.Figure:
             places = [action.choices.index(value) for value in frame[name]]
             ticks = {"tickvals": list(range(len(action.choices))), "ticktext": list(action.choices)}
             dimensions.append({"label": name, "values": places, **ticks})
+        elif action.scale == "log":
+            # What is none at all stands where a tenth of the least does.
+            least = action.range[0] / 10
+            shown = sorted({*action.range, *([0.0] if (frame[name] <= 0).any() else [])})
+            ticks = {"tickvals": [math.log10(max(value, least)) for value in shown]}
+            places = [math.log10(max(value, least)) for value in frame[name]]
+            dimensions.append({"label": name, "values": places, **ticks, "ticktext": [f"{value:g}" for value in shown]})
         else:
             dimensions.append({"label": name, "values": frame[name]})
     dimensions.extend({"label": slot, "values": frame[slot]} for slot in study.problem.slots)

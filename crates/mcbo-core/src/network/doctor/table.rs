@@ -71,7 +71,10 @@ impl Table {
                 Cause::Node(other) => {
                     observation.values[problem.slot(other)].iter().copied().collect::<Option<Vec<f64>>>()
                 }
-                Cause::Action(action) => Some(vec![observation.intervention.actions[action]]),
+                Cause::Action(action) => {
+                    let value = observation.intervention.actions[action];
+                    Some(vec![problem.actions()[action].curve().at(value)])
+                }
             };
             let left = formula.map_or(value, |formula| value - formula.eval(&inputs));
             let row: Option<Vec<Vec<f64>>> = causes.iter().map(numbers).collect();

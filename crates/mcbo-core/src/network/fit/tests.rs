@@ -46,7 +46,7 @@ fn model(network: &Network, node: usize) -> &NodeModel {
 fn inputs_are_scaled_by_what_is_declared_or_seen() {
     let problem = problem(Noise::None);
     let data = data(&problem);
-    let affine = |shift: f64, scale: f64| Affine { shift, scale };
+    let affine = |shift: f64, scale: f64| Scaling::from(Affine { shift, scale });
     let declared = fit(&problem, &data, &settings());
     // root by its range, a by its own; x by where it may be set; free has no range and is scaled by what was seen.
     assert_eq!(model(&declared, 1).inputs, [affine(-5.0, 10.0), affine(10.0, 20.0)]);
@@ -140,9 +140,9 @@ fn a_parent_with_one_value_is_scaled_by_its_size() {
     let mut one = Data::new();
     one.push(&problem, data(&problem).observations()[3].clone()).expect("it fits");
     let network = fit(&problem, &one, &settings());
-    assert_eq!(model(&network, 3).inputs[1], Affine { shift: 160.0, scale: 160.0 });
+    assert_eq!(model(&network, 3).inputs[1], Scaling::from(Affine { shift: 160.0, scale: 160.0 }));
     let paper = fit(&problem, &one, &ModelSettings { scaling: ParentScaling::MinMax, ..settings() });
-    assert_eq!(model(&paper, 3).inputs[1], Affine { shift: 160.0, scale: 1.0 });
+    assert_eq!(model(&paper, 3).inputs[1], Scaling::from(Affine { shift: 160.0, scale: 1.0 }));
 }
 
 /// Data of one node with `values(a)` at `count` places of an action in [0, 1].

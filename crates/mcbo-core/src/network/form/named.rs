@@ -16,6 +16,8 @@ pub(crate) struct Inputs {
     pub actions: usize,
     /// The places of those that are choices.
     pub named: Vec<usize>,
+    /// The places of those on a scale of ratios.
+    pub ratios: Vec<usize>,
 }
 
 impl Inputs {
@@ -41,7 +43,7 @@ impl Inputs {
     pub fn forms(&self) -> Vec<Form> {
         use Shape::{Choice, Linear, Matern52, Proportional, SquaredExponential as Se};
         if self.named.is_empty() {
-            return candidates(self.parents, self.actions);
+            return candidates(self.parents, self.actions, &self.ratios);
         }
         let numbers = self.numbers();
         let form = |terms: Vec<Vec<Leaf>>, prior: f64| Form { kernel: Kernel::sum(terms), prior };
@@ -101,13 +103,13 @@ mod tests {
     use super::*;
 
     fn inputs(parents: usize, actions: usize, named: &[usize]) -> Inputs {
-        Inputs { parents, actions, named: named.to_vec() }
+        Inputs { parents, actions, named: named.to_vec(), ratios: Vec::new() }
     }
 
     #[test]
     fn numbers_alone_have_the_forms_of_numbers() {
         for (parents, actions) in [(0, 0), (1, 2), (3, 1)] {
-            assert_eq!(inputs(parents, actions, &[]).forms(), candidates(parents, actions));
+            assert_eq!(inputs(parents, actions, &[]).forms(), candidates(parents, actions, &[]));
             assert_eq!(inputs(parents, actions, &[]).kernel(), Kernel::default());
         }
     }

@@ -91,15 +91,17 @@ impl Network {
         }
         for (k, source) in step.sources.iter().enumerate() {
             let by_input = &by_inputs[k * columns..(k + 1) * columns];
-            let scale = model.inputs[k].scale;
+            let scaling = model.inputs[k];
             match *source {
                 Source::Constant(_) => {}
                 Source::Variable(variable) => {
-                    let width = plan.space.variables()[variable].width();
+                    let decided = &plan.space.variables()[variable];
                     let per = columns / candidates;
                     for (candidate, chunk) in by_input.chunks_exact(per).enumerate() {
-                        gradients[candidate * plan.dim() + variable] +=
-                            chunk.iter().sum::<f64>() * width / scale;
+                        let at = candidate * plan.dim() + variable;
+                        let (u, curve) = (points[at], scaling.curve);
+                        let slope = decided.slope(u) * curve.slope(decided.value(u));
+                        gradients[at] += chunk.iter().sum::<f64>() * slope / scaling.affine.scale;
                     }
                 }
                 Source::Computed(parent, component) => {
@@ -108,7 +110,7 @@ impl Network {
                     let target =
                         &mut parent.by_value[component * parent.value_columns..][..parent.value_columns];
                     for (target, chunk) in target.iter_mut().zip(by_input.chunks_exact(per)) {
-                        *target += chunk.iter().sum::<f64>() / scale;
+                        *target += chunk.iter().sum::<f64>() / scaling.affine.scale;
                     }
                 }
             }

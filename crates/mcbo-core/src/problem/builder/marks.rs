@@ -1,7 +1,7 @@
 //! Units, contexts, limits and costs in code.
 
 use super::{NodeBuilder, ProblemBuilder, given};
-use crate::problem::{Cost, Limit};
+use crate::problem::{Cost, Limit, Scale};
 
 impl ProblemBuilder {
     fn of_action(mut self, name: &str, mark: impl FnOnce(&mut super::DraftAction)) -> Self {
@@ -26,7 +26,29 @@ impl ProblemBuilder {
     }
 }
 
+impl ProblemBuilder {
+    /// Says whether differences or ratios of the values of an action count that was added before.
+    #[must_use]
+    pub fn action_scale(self, action: &str, scale: Scale) -> Self {
+        self.of_action(action, |action| action.scale = given(scale))
+    }
+
+    /// Names of an action that was added before which are not proposed any more. What was done with them is learned from.
+    #[must_use]
+    pub fn action_retired<S: Into<String>>(self, action: &str, names: impl IntoIterator<Item = S>) -> Self {
+        let retired = given(super::names(names));
+        self.of_action(action, |action| action.retired = retired)
+    }
+}
+
 impl NodeBuilder {
+    /// Names it is not set to any more. What was measured with them is learned from.
+    #[must_use]
+    pub fn retired<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.node.retired = given(super::names(names));
+        self
+    }
+
     /// The unit of its values.
     #[must_use]
     pub fn unit(mut self, unit: impl Into<String>) -> Self {

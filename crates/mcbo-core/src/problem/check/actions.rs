@@ -4,7 +4,7 @@ use super::Checker;
 use crate::expr::nearest;
 use crate::problem::diagnostics::ProblemError;
 use crate::problem::draft::{At, DraftAction, DraftValue, Field};
-use crate::problem::{Action, Grid};
+use crate::problem::{Action, Grid, Scale};
 
 impl Checker<'_> {
     pub(super) fn action(&mut self, index: usize) -> Option<Action> {
@@ -21,6 +21,9 @@ impl Checker<'_> {
             && draft.choices != Field::Missing
         {
             self.error(ProblemError::PerUnitOfChoice { action: draft.name.value.clone() }, span);
+        }
+        if let (Field::Given(At { span, .. }), Field::Missing) = (&draft.retired, &draft.choices) {
+            self.error(ProblemError::RetiredWithoutChoices { place }, span);
         }
         Some(Action { unit, cost, ..action? })
     }
@@ -68,6 +71,19 @@ impl Checker<'_> {
             (range[0]..=range[1]).contains(value) && grid.as_ref().is_none_or(|grid| grid.holds(*value))
         };
         let default = Some(0.0).filter(first).unwrap_or(range[0]);
+        let scale = match draft.scale.given() {
+            Some(At { value: Scale::Log, span }) => {
+                if let Some(At { span, .. }) = draft.step.given() {
+                    self.error(ProblemError::StepOnLog { action: name.clone() }, span);
+                }
+                if range[0] <= 0.0 {
+                    self.error(ProblemError::LogOfNone { action: name.clone(), low: range[0] }, span);
+                    return None;
+                }
+                Scale::Log
+            }
+            _ => Scale::Linear,
+        };
         Some(Action {
             name,
             range,
@@ -76,6 +92,7 @@ impl Checker<'_> {
             choices: Vec::new(),
             unit: None,
             cost: None,
+            scale,
         })
     }
 
@@ -160,10 +177,12 @@ impl Checker<'_> {
             ("range", span_of(&draft.range)),
             ("step", span_of(&draft.step)),
             ("values", span_of(&draft.values)),
+            ("scale", span_of(&draft.scale)),
         ];
         let known = self.choices(&format!("action `{name}`"), choices, others)?;
+        let grid = self.left(&format!("action `{name}`"), &known, &draft.retired);
         let neutral = match draft.neutral.given() {
-            None => Some(0),
+            None => grid.as_ref().map(|grid| grid.value(0) as usize),
             Some(At { value, span }) => {
                 let found = match value {
                     DraftValue::Name(found) => found.clone(),
@@ -174,10 +193,15 @@ impl Checker<'_> {
                     let error = ProblemError::UnknownChoice {
                         what: format!("`neutral` of action `{name}`"),
                         nearest: nearest(&found, known.iter().map(String::as_str)).map(str::to_owned),
-                        found,
+                        found: found.clone(),
                         known: known.clone(),
                     };
                     self.error(error, span);
+                }
+                if let (Some(place), Some(grid)) = (place, &grid)
+                    && !grid.holds(place as f64)
+                {
+                    self.error(ProblemError::RetiredNeutral { action: name.clone(), neutral: found }, span);
                 }
                 place
             }
@@ -187,11 +211,43 @@ impl Checker<'_> {
             name,
             range,
             neutral: neutral? as f64,
-            grid: Grid::new(range, 1.0),
+            grid: Some(grid?),
             choices: known,
             unit: None,
             cost: None,
+            scale: Scale::Linear,
         })
+    }
+
+    /// The places of the names that may still be proposed.
+    pub(super) fn left(
+        &mut self,
+        place: &str,
+        known: &[String],
+        retired: &Field<Vec<At<String>>>,
+    ) -> Option<Grid> {
+        let mut left: Vec<f64> = (0..known.len()).map(|place| place as f64).collect();
+        let Some(At { value: names, span }) = retired.given() else { return Grid::of_names(&left) };
+        let what = format!("`retired` of {place}");
+        for name in names {
+            match known.iter().position(|choice| *choice == name.value) {
+                Some(place) if left.contains(&(place as f64)) => left.retain(|other| *other != place as f64),
+                Some(_) => self.repeated(&what, name),
+                None => {
+                    let error = ProblemError::UnknownChoice {
+                        what: what.clone(),
+                        nearest: nearest(&name.value, known.iter().map(String::as_str)).map(str::to_owned),
+                        found: name.value.clone(),
+                        known: known.to_vec(),
+                    };
+                    self.error(error, &name.span);
+                }
+            }
+        }
+        if left.is_empty() {
+            self.error(ProblemError::AllRetired { place: place.to_owned() }, span);
+        }
+        Grid::of_names(&left)
     }
 }
 

@@ -31,11 +31,18 @@ impl Checker<'_> {
             Some(_) if choices.len() > 1 => {
                 let range = [0.0, (choices.len() - 1) as f64];
                 let set = matches!(draft.hard.given(), Some(At { value: DraftRanges::Names, .. }));
-                (set.then(|| vec![range]), Grid::new(range, 1.0).filter(|_| set).map(|grid| vec![grid]))
+                let grid = self.left(&place, &choices, &draft.retired);
+                if let (false, Field::Given(At { span, .. })) = (set, &draft.retired) {
+                    self.error(ProblemError::RetiredOfUnset { node: draft.name.value.clone() }, span);
+                }
+                (set.then(|| vec![range]), grid.filter(|_| set).map(|grid| vec![grid]))
             }
             // What is wrong with the names was reported.
             Some(_) => (None, None),
             None => {
+                if let Some(At { span, .. }) = draft.retired.given() {
+                    self.error(ProblemError::RetiredWithoutChoices { place: place.clone() }, span);
+                }
                 let hard = self.hard(index, draft, dim);
                 let grid = self.node_grid(draft, hard.as_deref());
                 (hard, grid)

@@ -3,10 +3,10 @@
 use super::Checker;
 use super::formulas::span_within;
 use crate::expr::{Expr, ExprErrorKind};
-use crate::problem::Action;
 use crate::problem::diagnostics::{ProblemError, RequirementFault};
 use crate::problem::draft::{At, DraftAction, Field};
 use crate::problem::require::{HalfSpace, Requirement, project};
+use crate::problem::{Action, Scale};
 
 /// Where a sum is compared with the straight one that its derivatives make of it.
 const PROBES: usize = 12;
@@ -27,6 +27,7 @@ impl Checker<'_> {
             choices: if action.choices == Field::Missing { Vec::new() } else { vec![String::new()] },
             unit: None,
             cost: None,
+            scale: Scale::Linear,
         };
         let actions: Vec<Action> = actions
             .iter()
@@ -69,6 +70,7 @@ impl Checker<'_> {
         let sign = if relation == Relation::AtLeast { -1.0 } else { 1.0 };
         let numbers: Vec<(&str, usize)> =
             actions.iter().filter(|action| !action.is_choice()).map(|a| (a.name.as_str(), 1)).collect();
+        let ratios = |place: usize| actions[place].scale == Scale::Log;
         let mut sides = Vec::new();
         for (from, side) in [(0, &text[..place]), (place + width, &text[place + width..])] {
             match Expr::parse(side, &numbers, false) {
@@ -96,6 +98,9 @@ impl Checker<'_> {
             places.iter().zip(&weights).filter(|(_, c)| **c != 0.0).map(|(&k, c)| (k, sign * c)).collect();
         if terms.is_empty() {
             return fail(RequirementFault::NoAction, 0..text.len());
+        }
+        if let Some(&(place, _)) = terms.iter().find(|(place, _)| ratios(*place)) {
+            return fail(RequirementFault::OnLog { name: actions[place].name.clone() }, 0..text.len());
         }
         let sizes: Vec<f64> =
             actions.iter().map(|action| action.range[0].abs().max(action.range[1].abs())).collect();

@@ -121,6 +121,16 @@ impl ProblemError {
                 format!("add `do = [LOW, HIGH]` to node `{node}`, or give the cost to an action")
             }
             Self::PerUnitOfNode { .. } | Self::PerUnitOfChoice { .. } => "write `cost = { fixed = COST }`".to_owned(),
+            Self::LogOfNone { .. } => {
+                "ratios need values above 0; begin the range above it, and write `neutral = 0` if not acting means none".to_owned()
+            }
+            Self::StepOnLog { .. } => "list the values, as in `values = [1, 3, 10, 30]`, or remove one of the two".to_owned(),
+            Self::RetiredWithoutChoices { .. } => {
+                "only names are retired; make the range narrower, or take values from the list".to_owned()
+            }
+            Self::RetiredOfUnset { .. } => "nothing proposes its names; remove `retired`".to_owned(),
+            Self::AllRetired { .. } => "leave at least one that may be proposed".to_owned(),
+            Self::RetiredNeutral { .. } => "choose another `neutral`, one of those that are left".to_owned(),
             Self::NothingToDo => {
                 "give a node `do = [LOW, HIGH]`, or add an action under `[actions.NAME]` and to a node's `actions`"
                     .to_owned()

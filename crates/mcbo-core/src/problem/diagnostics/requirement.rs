@@ -29,6 +29,12 @@ pub enum RequirementFault {
     /// It says nothing about an action.
     #[error("it depends on no action")]
     NoAction,
+    /// It adds up ratios.
+    #[error("`{name}` has a logarithmic scale, on which nothing is added")]
+    OnLog {
+        /// The action.
+        name: String,
+    },
     /// No values within the ranges keep to it.
     #[error("no values of the actions keep to it: they miss it by at least {by}")]
     NeverKept {
@@ -60,6 +66,7 @@ impl RequirementFault {
             Self::NotANumber { .. } => "its values are names, which cannot be added; leave it out",
             Self::NotLinear => "add up actions, each times a number, as in \"2 * dose1 - dose2 <= 30\"",
             Self::NoAction => "name actions, as in \"dose1 + dose2 <= 120\"",
+            Self::OnLog { .. } => "remove its `scale`, or leave it out of the requirement",
             Self::NeverKept { .. } => "mend it, or widen the ranges",
             Self::NothingKeeps => "remove or mend one of them",
             Self::NeutralBreaks { .. } => {

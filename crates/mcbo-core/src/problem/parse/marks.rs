@@ -1,7 +1,7 @@
 //! Limits and costs as a file writes them.
 
 use super::{At, Reader, Value};
-use crate::problem::{Cost, Limit};
+use crate::problem::{Cost, Limit, Scale};
 
 const LIMIT: &[&str] = &["below", "above", "probability"];
 const LIMIT_FORMS: &str =
@@ -9,7 +9,17 @@ const LIMIT_FORMS: &str =
 const COST: &[&str] = &["fixed", "per_unit"];
 const COST_FORMS: &str = "{ fixed = COST }, { per_unit = COST } or both";
 
+const SCALES: [Scale; 2] = [Scale::Linear, Scale::Log];
+
 impl Reader<'_> {
+    pub(super) fn scale(&mut self, what: &str, value: &Value<'_>) -> Option<At<Scale>> {
+        let found = SCALES.into_iter().find(|scale| value.get_ref().as_str() == Some(scale.name()));
+        if found.is_none() {
+            self.wrong_type(what, "\"log\" or \"linear\"", value);
+        }
+        Some(At::new(found?, value.span()))
+    }
+
     pub(super) fn limit(&mut self, what: &str, value: &Value<'_>) -> Option<At<Limit>> {
         let Some(table) = value.get_ref().as_table() else {
             self.wrong_type(what, LIMIT_FORMS, value);

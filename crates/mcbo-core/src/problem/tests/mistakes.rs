@@ -78,7 +78,7 @@ fn keys() {
         "neutral",
         "zero",
         &[
-            "18: [zero] unknown key `zero` in action `a1` | known here: range, neutral, step, values, choices, unit, cost",
+            "18: [zero] unknown key `zero` in action `a1` | known here: range, scale, neutral, step, values, choices, retired, unit, cost",
         ],
     );
     replaced(

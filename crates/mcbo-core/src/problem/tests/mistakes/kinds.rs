@@ -1,7 +1,7 @@
 //! Mistakes of steps, choices and requirements.
 
 use super::complaints;
-use crate::Problem;
+use crate::{Problem, Scale};
 
 const PROCESS: &str = r#"maximize = "y"
 [nodes.x]
@@ -194,6 +194,146 @@ fn mistakes_of_lists() {
     ] {
         replaced("do = [0, 1]\nstep = 0.25", &format!("do = {hard}"), &[expected]);
     }
+}
+
+/// Names that are retired keep their places, and are on no grid.
+#[test]
+fn retired_names() {
+    let retired = PROCESS
+        .replace(
+            "choices = [\"wild\", \"mutant\"]\nneutral = \"wild\"",
+            "choices = [\"wild\", \"mutant\", \"hybrid\", \"native\"]\nretired = [\"hybrid\", \"wild\"]",
+        )
+        .replace(
+            "[nodes.y]",
+            "[nodes.oven]\nchoices = [\"old\", \"new\"]\ndo = true\nretired = [\"old\"]\n[nodes.y]",
+        );
+    let problem = Problem::from_toml(&retired).expect("a problem");
+    let strain = &problem.actions()[0];
+    assert_eq!((strain.retired(), strain.choices.len()), (vec!["wild", "hybrid"], 4));
+    let places: Vec<f64> = strain.grid.as_ref().expect("names").values().collect();
+    assert_eq!((places, strain.neutral, strain.range), (vec![1.0, 3.0], 1.0, [0.0, 3.0]));
+    let oven = &problem.nodes()[1];
+    assert_eq!((oven.retired(), oven.hard.as_deref()), (vec!["old"], Some(&[[0.0, 1.0]][..])));
+    assert_eq!(oven.grid.as_ref().expect("names")[0].values().collect::<Vec<_>>(), [1.0]);
+    // In code the same.
+    let built = Problem::builder("problem")
+        .choice("strain", ["wild", "mutant", "hybrid", "native"])
+        .action_retired("strain", ["hybrid", "wild"])
+        .node("oven", |n| n.choices(["old", "new"]).hard_choices().retired(["old"]))
+        .node("y", |n| n.parents(["oven"]).actions(["strain"]))
+        .maximize("y")
+        .build()
+        .expect("a problem");
+    assert_eq!((&built.actions()[0], &built.nodes()[0].grid), (strain, &oven.grid));
+    let like =
+        Problem::builder("problem").action_like(strain).node("y", |n| n.actions(["strain"])).maximize("y");
+    assert_eq!(like.build().expect("a problem").actions()[0], *strain);
+}
+
+#[test]
+fn mistakes_of_retired_names() {
+    let choices = "choices = [\"wild\", \"mutant\"]\nneutral = \"wild\"";
+    let with = |retired: &str| format!("choices = [\"wild\", \"mutant\"]\n{retired}");
+    for (retired, expected) in [
+        (
+            "retired = [\"mutent\"]",
+            "11: [mutent] `retired` of action `strain` is \"mutent\", which is not one of its choices | did you mean `mutant`?",
+        ),
+        (
+            "retired = [\"mutant\", \"mutant\"]",
+            "11: [mutant] `retired` of action `strain` names `mutant` twice | name it once",
+        ),
+        (
+            "retired = [\"mutant\", \"wild\"]",
+            "11: [[\"mutant\", \"wild\"]] all choices of action `strain` are retired | leave at least one that may be proposed",
+        ),
+        (
+            "retired = [\"wild\"]\nneutral = \"wild\"",
+            "12: [wild] `neutral` of action `strain` is \"wild\", which is retired | choose another `neutral`, one of those that are left",
+        ),
+    ] {
+        replaced(choices, &with(retired), &[expected]);
+    }
+    replaced(
+        "range = [0, 12]",
+        "range = [0, 12]\nretired = [\"3\"]",
+        &[
+            "14: [[\"3\"]] action `cycles` has `retired`, but no `choices` | only names are retired; make the range narrower, or take values from the list",
+        ],
+    );
+    replaced(
+        "[nodes.y]\n",
+        "[nodes.z]\nchoices = [\"a\", \"b\"]\nretired = [\"a\"]\n[nodes.y]\n",
+        &[
+            "8: [[\"a\"]] node `z` has `retired`, but cannot be set | nothing proposes its names; remove `retired`",
+        ],
+    );
+    replaced(
+        "[nodes.y]\n",
+        "[nodes.y]\nretired = [\"a\"]\n",
+        &[
+            "7: [[\"a\"]] node `y` has `retired`, but no `choices` | only names are retired; make the range narrower, or take values from the list",
+        ],
+    );
+}
+
+/// Scales of ratios.
+#[test]
+fn logarithmic_scales() {
+    let log = PROCESS.replace(
+        "[actions.feed]",
+        "[actions.salt]\nrange = [0.01, 100]\nscale = \"log\"\nneutral = 0\n[actions.feed]",
+    );
+    let problem = Problem::from_toml(&log.replace("\"feed\"]", "\"feed\", \"salt\"]")).expect("a problem");
+    let salt = &problem.actions()[3];
+    assert_eq!((salt.scale, salt.range, salt.neutral), (Scale::Log, [0.01, 100.0], 0.0));
+    for (value, share) in [(0.01, 0.0), (0.1, 0.25), (1.0, 0.5), (100.0, 1.0)] {
+        assert!(
+            (salt.share(value) - share).abs() < 1e-12 && (salt.at_share(share) / value - 1.0).abs() < 1e-12
+        );
+    }
+    let built = Problem::builder("problem")
+        .action_with_neutral("salt", [0.01, 100.0], 0.0)
+        .action_scale("salt", Scale::Log);
+    let built = built.node("y", |n| n.actions(["salt"])).maximize("y").build().expect("a problem");
+    assert_eq!(built.actions()[0], *salt);
+    let like = Problem::builder("problem").action_like(salt).node("y", |n| n.actions(["salt"])).maximize("y");
+    assert_eq!(like.build().expect("a problem"), built);
+    for (from, to, expected) in [
+        (
+            "range = [10, 90]",
+            "range = [10, 90]\nscale = \"logarithmic\"",
+            "19: [\"logarithmic\"] `scale` of action `feed` must be \"log\" or \"linear\", found \"logarithmic\"",
+        ),
+        (
+            "range = [0, 12]",
+            "range = [1, 13]\nscale = \"log\"",
+            "15: [3] action `cycles` has both a `step` and a logarithmic scale | list the values, as in `values = [1, 3, 10, 30]`, or remove one of the two",
+        ),
+        (
+            "neutral = \"wild\"",
+            "scale = \"log\"",
+            "11: [\"log\"] action `strain` has both `choices` and a `scale` | choices have names and no numbers; remove `scale` or `choices`",
+        ),
+    ] {
+        replaced(from, to, &[expected]);
+    }
+    replaced(
+        "range = [10, 90]",
+        "range = [10, 90]\nscale = \"log\"",
+        &[
+            "22: [dose + 2 * feed <= 120] `require` \"dose + 2 * feed <= 120\": `feed` has a logarithmic scale, on which nothing is added | remove its `scale`, or leave it out of the requirement",
+            "22: [feed >= dose - 50] `require` \"feed >= dose - 50\": `feed` has a logarithmic scale, on which nothing is added | remove its `scale`, or leave it out of the requirement",
+        ],
+    );
+    let zero = PROCESS.replace("range = [0, 12]\nstep = 3", "range = [0, 12]\nscale = \"log\"");
+    assert_eq!(
+        complaints(&zero),
+        [
+            "14: [\"log\"] action `cycles` has a logarithmic scale, but its range begins at 0 | ratios need values above 0; begin the range above it, and write `neutral = 0` if not acting means none"
+        ]
+    );
 }
 
 #[test]

@@ -284,7 +284,11 @@ pub fn check_intervention(problem: &Problem, intervention: &Intervention) -> Res
     for requirement in problem.requirements() {
         let excess = requirement.excess(&intervention.actions);
         if excess > 0.0 {
-            return Err(DataError::BreaksRequirement { requirement: requirement.text().to_owned(), excess });
+            let text = requirement.text().to_owned();
+            return Err(match requirement.is_exclusion() {
+                true => DataError::NotTogether { requirement: text },
+                false => DataError::BreaksRequirement { requirement: text, excess },
+            });
         }
     }
     if let Some(sets) = problem.sets() {

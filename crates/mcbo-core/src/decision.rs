@@ -168,7 +168,9 @@ impl DecisionSpace {
     /// What must be equal is: the last value of a sum that is free is what the others leave, where that is it but for rounding.
     fn round_sums(&self, problem: &Problem, actions: &mut [f64]) {
         const ROUNDING: f64 = 1e-6;
-        for requirement in problem.requirements().iter().filter(|requirement| requirement.is_equality()) {
+        let equalities = problem.requirements().iter().filter(|requirement| requirement.is_equality());
+        let holding: Vec<_> = equalities.filter(|requirement| requirement.applies(actions)).collect();
+        for requirement in holding {
             let free = |&(action, weight): &(usize, f64)| {
                 let variable = self.variables.iter().find(|variable| variable.place == Place::Action(action));
                 variable

@@ -346,6 +346,10 @@ fn lists_of_values_go_through_all_commands() {
 fn ratios_and_retired_names_go_through_all_commands() {
     let process =
         PROCESS.replace("range = [0, 1.2]\nstep = 0.3", "range = [0.001, 1.2]\nscale = \"log\"\nneutral = 0");
+    let process = process.replace(
+        "require = [\"dose + feed <= 120\"]",
+        "require = [\"dose + feed <= 120\", \"cycles <= 0.5 if strain == 'hybrid'\"]",
+    );
     let directory = with_file("p.toml", &process);
     let at = directory.path();
     let check = mcbo_in(at, &["check", "p.toml"]).with_code(0).stdout;
@@ -362,6 +366,7 @@ fn ratios_and_retired_names_go_through_all_commands() {
     for trial in trials["trials"].as_array().expect("trials") {
         let cycles = trial["intervention"]["actions"]["cycles"].as_f64().expect("a number");
         assert!(cycles == 0.0 || (0.001..=1.2).contains(&cycles), "{cycles}");
+        assert!(cycles <= 0.5 || trial["intervention"]["actions"]["strain"] != "hybrid", "{trial}");
     }
     mcbo_in(at, &["plot", "s", "--out", "pictures"]).with_code(0);
     mcbo_in(at, &["predict", "s", "cycles=0.02"]).with_code(0);

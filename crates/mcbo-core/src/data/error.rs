@@ -175,6 +175,12 @@ pub enum DataError {
         /// By how much.
         excess: f64,
     },
+    /// Names that do not go together.
+    #[error("{requirement:?} is required; hint: choose another name for one of them")]
+    NotTogether {
+        /// The requirement.
+        requirement: String,
+    },
     /// Nothing was measured.
     #[error("no node has a value; hint: mark the trial as failed if nothing could be measured")]
     Nothing,

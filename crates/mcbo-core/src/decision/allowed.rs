@@ -56,6 +56,11 @@ impl DecisionSpace {
         self.spaces.as_deref().unwrap_or(&[])
     }
 
+    /// Whether some of what is required holds under some names only.
+    pub(crate) fn has_conditions(&self) -> bool {
+        self.half_spaces().iter().any(|space| !space.when.is_empty())
+    }
+
     /// The box about a point in which only some variables may move. Steps end where their grid does.
     pub(crate) fn bounds_about(&self, point: &[f64], moving: Moving) -> (Vec<f64>, Vec<f64>) {
         let ends = |(k, variable): (usize, &Variable)| match &variable.grid {
@@ -83,7 +88,7 @@ impl DecisionSpace {
         for (unit, variable) in point.iter_mut().zip(&self.variables).filter(|(_, variable)| variable.named) {
             *unit = variable.on_grid(*unit);
         }
-        if self.keep(point, Moving::Numbers).is_none() {
+        if self.keep(point, Moving::Numbers).is_none() && !self.rename_inside(point) {
             return false;
         }
         for (unit, variable) in point.iter_mut().zip(&self.variables) {
@@ -93,13 +98,30 @@ impl DecisionSpace {
             || (self.step_inside(point) && self.keep(point, Moving::Continuous).is_some())
     }
 
+    /// Takes one other name under which numbers can keep to what is required, if there is one: names that rule each other out.
+    fn rename_inside(&self, point: &mut [f64]) -> bool {
+        let spaces = self.half_spaces();
+        let decides = |k: usize| spaces.iter().any(|space| space.when.iter().any(|(other, _)| *other == k));
+        for (k, grid) in self.grids().filter(|(k, _)| decides(*k)) {
+            let own = point[k];
+            for place in 0..grid.count() {
+                point[k] = self.variables[k].grid_unit(grid, place);
+                if self.keep(point, Moving::Numbers).is_some() {
+                    return true;
+                }
+            }
+            point[k] = own;
+        }
+        false
+    }
+
     /// Takes steps, each the one that helps most, until the continuous variables can make up for what the steps exceed.
     fn step_inside(&self, point: &mut [f64]) -> bool {
         let grids: Vec<(usize, &Grid)> = self.grids().filter(|(k, _)| !self.variables[*k].named).collect();
         let missing = |point: &[f64]| {
             let (lower, upper) = self.bounds_about(point, Moving::Continuous);
             let over = |space: &HalfSpace| (space.least(&lower, &upper) - 1e-9).max(0.0);
-            self.half_spaces().iter().map(over).sum::<f64>()
+            self.half_spaces().iter().filter(|space| space.applies(point)).map(over).sum::<f64>()
         };
         let most: usize = grids.iter().map(|(_, grid)| grid.count()).sum();
         let mut now = missing(point);
@@ -138,7 +160,8 @@ impl DecisionSpace {
                 *unit = variable.grid_unit(grid, place.min(grid.count() - 1));
             }
         }
-        let kept = self.spaces.as_ref()?.iter().all(|space| space.excess(&units) <= 1e-9);
+        let keeps = |space: &HalfSpace| !space.applies(&units) || space.excess(&units) <= 1e-9;
+        let kept = self.spaces.as_ref()?.iter().all(keeps);
         kept.then_some(units)
     }
 }

@@ -60,7 +60,7 @@ impl<'d> Checker<'d> {
         self.names();
         let mut nodes: Vec<Node> = (0..draft.nodes.len()).map(|node| self.node(node)).collect();
         let graph = self.graph(&nodes);
-        let actions: Vec<Option<Action>> =
+        let mut actions: Vec<Option<Action>> =
             (0..draft.actions.len()).map(|action| self.action(action)).collect();
         self.unused_actions(&nodes);
         self.marks(&nodes);
@@ -77,7 +77,7 @@ impl<'d> Checker<'d> {
         let max_interventions = self.limit();
         let sets = self.sets(max_interventions);
         let possibly_optimal = self.possibly_optimal();
-        let requirements = self.requirements(&actions);
+        let requirements = self.requirements(&mut actions);
 
         let (reward, direction) = reward?;
         self.reward_marks(reward, &nodes);

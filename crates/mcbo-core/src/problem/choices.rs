@@ -112,16 +112,17 @@ impl Problem {
         let neutral: Vec<f64> = self.actions.iter().map(|action| action.neutral).collect();
         let place = |action: usize| {
             let place = choice.actions.iter().position(|&free| free == action)?;
-            Some((first + place, self.actions[action].range))
+            Some((first + place, self.actions[action].range, self.actions[action].curve()))
         };
-        let mut spaces = Vec::new();
-        for requirement in &self.requirements {
-            match requirement.scaled(&neutral, place) {
-                Ok(sides) => spaces.extend(sides),
-                Err(excess) if excess > 0.0 => return None,
-                Err(_) => {}
-            }
-        }
+        let scaled: Option<Vec<Vec<HalfSpace>>> =
+            self.requirements.iter().map(|requirement| requirement.scaled(&neutral, place)).collect();
+        Some(scaled?.concat())
+    }
+
+    /// Those that hold under all names.
+    fn half_spaces_in_any_case(&self, choice: &Choice) -> Option<Vec<HalfSpace>> {
+        let mut spaces = self.half_spaces(choice, 0)?;
+        spaces.retain(|space| space.when.is_empty());
         Some(spaces)
     }
 
@@ -137,11 +138,10 @@ impl Problem {
         // The nearest to an end that keeps to them moves away from neutral if anything does: they make a convex set with neutral in it.
         let moves = |choice: &Choice, action: usize| {
             let Some(place) = choice.actions.iter().position(|&free| free == action) else { return false };
-            let Some(spaces) = self.half_spaces(choice, 0) else { return false };
+            let Some(spaces) = self.half_spaces_in_any_case(choice) else { return false };
             let unit = |&free: &usize| {
                 let declared = &self.actions[free];
-                let [low, high] = declared.range;
-                (declared.neutral - low) / (high - low)
+                declared.share(declared.neutral)
             };
             let neutral: Vec<f64> = choice.actions.iter().map(unit).collect();
             let (lower, upper) = (vec![0.0; neutral.len()], vec![1.0; neutral.len()]);
@@ -162,7 +162,7 @@ impl Problem {
             return true;
         }
         let free = choice.actions.len();
-        self.half_spaces(choice, 0).is_some_and(|spaces| {
+        self.half_spaces_in_any_case(choice).is_some_and(|spaces| {
             project(&spaces, &vec![0.0; free], &vec![1.0; free], &mut vec![0.5; free]).is_some()
         })
     }

@@ -1,4 +1,7 @@
-//! What the values of actions must keep to together: linear inequalities, and the nearest point that keeps to them.
+//! What the values of actions must keep to together: linear inequalities, always or under some names only, and the nearest point that
+//! keeps to them.
+
+use super::Curve;
 
 /// Numbers that a weighted sum may not exceed: `Σ_k c_k x_k ≤ most`.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,9 +11,19 @@ pub(crate) struct HalfSpace {
     pub most: f64,
     /// Whether all points that keep to it lie on its border: one side of an equality.
     pub border: bool,
+    /// The coordinates that stand for names, each with those values of it under which this holds; always, if there are none.
+    pub when: Vec<(usize, Vec<f64>)>,
 }
 
+/// Coordinates this close stand for the same name.
+const SAME_NAME: f64 = 1e-6;
+
 impl HalfSpace {
+    /// Whether it holds under the names of a point.
+    pub fn applies(&self, x: &[f64]) -> bool {
+        self.when.iter().all(|(k, names)| names.iter().any(|name| (name - x[*k]).abs() < SAME_NAME))
+    }
+
     /// By how much a point exceeds it; negative where there is room.
     pub fn excess(&self, x: &[f64]) -> f64 {
         self.terms.iter().map(|&(k, c)| c * x[k]).sum::<f64>() - self.most
@@ -70,8 +83,8 @@ pub(crate) struct Projection {
     stopped: Vec<bool>,
 }
 
-/// Moves a point of a box to the nearest one of it that keeps to all half-spaces; `None` if there is none. The weights of every
-/// half-space have size 1.
+/// Moves a point of a box to the nearest one of it that keeps to all half-spaces that hold under its names, which the box must not let
+/// move; `None` if there is none. The weights of every half-space have size 1.
 ///
 /// By Hildreth's method: the multiples of the weights are found in turn, each exactly, until none changes. One half-space
 /// takes one round.
@@ -81,18 +94,20 @@ pub(crate) fn project(
     upper: &[f64],
     point: &mut [f64],
 ) -> Option<Projection> {
-    let fits = |x: &[f64]| spaces.iter().all(|space| space.excess(x) <= ROUNDING);
+    let holding: Vec<usize> = (0..spaces.len()).filter(|&i| spaces[i].applies(point)).collect();
+    let within = |x: &[f64], slack: f64| holding.iter().all(|&i| spaces[i].excess(x) <= slack);
     let borders = |active: &dyn Fn(usize) -> bool| {
-        (0..spaces.len()).filter(|&i| spaces[i].border || active(i)).collect::<Vec<usize>>()
+        holding.iter().copied().filter(|&i| spaces[i].border || active(i)).collect::<Vec<usize>>()
     };
-    if fits(point) {
+    if within(point, ROUNDING) {
         return Some(Projection { active: borders(&|_| false), stopped: vec![false; point.len()] });
     }
     let mut y = point.to_vec();
     let mut multiples = vec![0.0; spaces.len()];
     for _ in 0..ROUNDS {
         let mut change = 0.0_f64;
-        for (space, multiple) in spaces.iter().zip(&mut multiples) {
+        for &i in &holding {
+            let (space, multiple) = (&spaces[i], &mut multiples[i]);
             space.terms.iter().for_each(|&(k, c)| y[k] += c * *multiple);
             let next = space.multiple(&y, lower, upper)?;
             space.terms.iter().for_each(|&(k, c)| y[k] -= c * next);
@@ -104,7 +119,7 @@ pub(crate) fn project(
         }
     }
     let moved: Vec<f64> = (0..y.len()).map(|k| y[k].clamp(lower[k], upper[k])).collect();
-    if !spaces.iter().all(|space| space.excess(&moved) <= 10.0 * ROUNDING) {
+    if !within(&moved, 10.0 * ROUNDING) {
         return None;
     }
     let stopped = (0..y.len()).map(|k| y[k] < lower[k] || y[k] > upper[k]).collect();
@@ -156,10 +171,12 @@ fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// Something that the values of actions must keep to: a weighted sum of them that may not exceed a number, or must be that number.
+/// Something that the values of actions must keep to: a weighted sum of them that may not exceed a number, or must be that number;
+/// always, or under some names only. Names that rule each other out are a sum of nothing that may not exceed less than nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Requirement {
     text: String,
+    when: Vec<(usize, Vec<f64>)>,
     terms: Vec<(usize, f64)>,
     most: f64,
     equality: bool,
@@ -177,7 +194,33 @@ impl Requirement {
         sizes: &[f64],
     ) -> Self {
         let size = terms.iter().map(|&(action, c)| c.abs() * sizes[action]).sum::<f64>();
-        Self { text, terms, most, equality, slack: 1e-8 * size.max(most.abs()) }
+        Self { text, when: Vec::new(), terms, most, equality, slack: 1e-8 * size.max(most.abs()) }
+    }
+
+    /// That some names do not go together.
+    pub(super) fn excluding(text: String, when: Vec<(usize, Vec<f64>)>) -> Self {
+        Self { text, when, terms: Vec::new(), most: -1.0, equality: false, slack: 0.0 }
+    }
+
+    /// The same under some names only: of every action that is named the places of its choices.
+    pub(super) fn when(self, when: Vec<(usize, Vec<f64>)>) -> Self {
+        Self { when, ..self }
+    }
+
+    /// The choices under which it holds: of every action that is named the places in the list of its choices. It always holds if there
+    /// are none.
+    pub fn conditions(&self) -> &[(usize, Vec<f64>)] {
+        &self.when
+    }
+
+    /// Whether it is about names alone, which do not go together.
+    pub fn is_exclusion(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Whether it holds under the names among the values of all actions.
+    pub(crate) fn applies(&self, actions: &[f64]) -> bool {
+        self.when.iter().all(|(action, names)| names.contains(&actions[*action]))
     }
 
     /// As it is written.
@@ -202,6 +245,9 @@ impl Requirement {
 
     /// By how much the values of all actions exceed it, or miss it; 0 where they keep to it, rounding aside.
     pub fn excess(&self, actions: &[f64]) -> f64 {
+        if !self.applies(actions) {
+            return 0.0;
+        }
         self.beyond(self.terms.iter().map(|&(action, c)| c * actions[action]).sum::<f64>() - self.most)
     }
 
@@ -211,39 +257,57 @@ impl Requirement {
         if excess <= self.slack { 0.0 } else { excess }
     }
 
-    /// The half-spaces of some of the values, each `low + unit * width`, where the others are given: weights of size 1. An equality
-    /// has two, a little further apart than projected points lie inside.
-    ///
-    /// # Errors
-    /// The excess of the given values, if it says nothing about the others.
+    /// The half-spaces of some of the values, each `low + unit * width` on its scale, where the others are given: weights of size 1. An equality
+    /// has two, a little further apart than projected points lie inside. `None` if the given values break it, whatever the others are.
     pub(crate) fn scaled(
         &self,
         given: &[f64],
-        place: impl Fn(usize) -> Option<(usize, [f64; 2])>,
-    ) -> Result<Vec<HalfSpace>, f64> {
+        place: impl Fn(usize) -> Option<(usize, [f64; 2], Curve)>,
+    ) -> Option<Vec<HalfSpace>> {
+        let mut when = Vec::new();
+        for (action, names) in &self.when {
+            match place(*action) {
+                Some((k, [low, high], _)) => {
+                    when.push((k, names.iter().map(|name| (name - low) / (high - low)).collect()));
+                }
+                None if names.contains(&given[*action]) => {}
+                None => return Some(Vec::new()),
+            }
+        }
         let (mut terms, mut most) = (Vec::new(), self.most);
         for &(action, c) in &self.terms {
             match place(action) {
-                Some((k, [low, high])) => {
+                Some((k, [low, high], Curve::Straight)) => {
                     terms.push((k, c * (high - low)));
                     most -= c * low;
+                }
+                // An end of what a single one may be is one on any scale; sums have none of these.
+                Some((k, ends, curve)) => {
+                    let [low, high] = ends.map(|end| curve.at(end));
+                    terms.push((k, c.signum() * (high - low)));
+                    most = c.signum() * (curve.at(self.most / c) - low);
                 }
                 None => most -= c * given[action],
             }
         }
         let size = terms.iter().map(|(_, c)| c * c).sum::<f64>().sqrt();
         if terms.is_empty() {
-            return Err(self.beyond(-most));
+            return match self.beyond(-most) > 0.0 {
+                false => Some(Vec::new()),
+                true if when.is_empty() => None,
+                // Under these names nothing keeps to it.
+                true => Some(vec![HalfSpace { terms, most: -1.0, border: false, when }]),
+            };
         }
         terms.iter_mut().for_each(|(_, c)| *c /= size);
         let most = most / size;
         if !self.equality {
-            return Ok(vec![HalfSpace { terms, most, border: false }]);
+            return Some(vec![HalfSpace { terms, most, border: false, when }]);
         }
         let other = terms.iter().map(|&(k, c)| (k, -c)).collect();
-        Ok(vec![
-            HalfSpace { terms, most: most + 2.0 * INSIDE, border: true },
-            HalfSpace { terms: other, most: 2.0 * INSIDE - most, border: false },
+        Some(vec![
+            HalfSpace { terms, most: most + 2.0 * INSIDE, border: true, when: when.clone() },
+            HalfSpace { terms: other, most: 2.0 * INSIDE - most, border: false, when },
         ])
     }
 }
@@ -255,7 +319,7 @@ mod tests {
     fn unit(weights: &[f64], most: f64) -> HalfSpace {
         let size = norm(weights);
         let terms = weights.iter().enumerate().filter(|(_, c)| **c != 0.0).map(|(k, c)| (k, c / size));
-        HalfSpace { terms: terms.collect(), most: most / size, border: false }
+        HalfSpace { terms: terms.collect(), most: most / size, border: false, when: Vec::new() }
     }
 
     fn noise(i: usize, k: usize) -> f64 {
@@ -329,7 +393,8 @@ mod tests {
             true,
             &[1.0; 3],
         );
-        let mut spaces = sum.scaled(&[0.0; 3], |k| Some((k, [0.0, 1.0]))).expect("two sides");
+        let mut spaces =
+            sum.scaled(&[0.0; 3], |k| Some((k, [0.0, 1.0], Curve::Straight))).expect("two sides");
         spaces.push(unit(&[1.0, 0.0, 0.0], 0.6));
         let (lower, upper) = ([0.0; 3], [1.0; 3]);
         for i in 0..60 {
@@ -361,8 +426,26 @@ mod tests {
         );
         assert!(sum.is_equality());
         // All of it given.
-        assert_eq!(sum.scaled(&[0.2, 0.3, 0.5], |_| None), Err(0.0));
-        assert!(sum.scaled(&[0.2, 0.3, 0.4], |_| None).is_err_and(|by| (by - 0.1).abs() < 1e-12));
+        assert_eq!(sum.scaled(&[0.2, 0.3, 0.5], |_| None), Some(Vec::new()));
+        assert_eq!(sum.scaled(&[0.2, 0.3, 0.4], |_| None), None);
+    }
+
+    /// Under one name a sum is bounded, under another it is not, and under a third nothing is allowed.
+    #[test]
+    fn names_decide_what_holds() {
+        let spaces = [
+            HalfSpace { when: vec![(2, vec![0.5])], ..unit(&[1.0, 1.0], 0.8) },
+            HalfSpace { terms: Vec::new(), most: -1.0, border: false, when: vec![(2, vec![1.0])] },
+        ];
+        let held = |name: f64| {
+            let (lower, upper) = ([0.0, 0.0, name], [1.0, 1.0, name]);
+            let mut point = vec![0.9, 0.7, name];
+            project(&spaces, &lower, &upper, &mut point).map(|_| point)
+        };
+        assert_eq!(held(0.0), Some(vec![0.9, 0.7, 0.0]));
+        let moved = held(0.5).expect("there is one");
+        assert!((moved[0] - 0.5).abs() < 1e-8 && (moved[1] - 0.3).abs() < 1e-8, "{moved:?}");
+        assert_eq!(held(1.0), None);
     }
 
     #[test]

@@ -312,11 +312,17 @@ fn under_other_names(space: &DecisionSpace, points: &[Vec<f64>]) -> Vec<Vec<f64>
 /// Variables that take other values, with the points of the unit interval that stand for them.
 type Exchange = Vec<(usize, f64)>;
 
-/// A point after an exchange, the continuous variables moved to keep to what is required; `None` if they cannot.
+/// A point after an exchange, the continuous variables moved to keep to what is required; `None` if they cannot. What other names require
+/// may take steps too.
 fn moved(space: &DecisionSpace, point: &[f64], exchange: &Exchange) -> Option<Vec<f64>> {
     let mut moved = point.to_vec();
     exchange.iter().for_each(|&(k, unit)| moved[k] = unit);
-    space.keep(&mut moved, Moving::Continuous).map(|_| moved)
+    if space.keep(&mut moved, Moving::Continuous).is_some() {
+        return Some(moved);
+    }
+    let renames = exchange.iter().any(|&(k, _)| space.variables()[k].named);
+    let stays = |moved: &[f64]| exchange.iter().all(|&(k, unit)| (moved[k] - unit).abs() < 1e-9);
+    (renames && space.allow(&mut moved) && stays(&moved)).then_some(moved)
 }
 
 /// Allowed points that differ from one in a single value, or in two that a requirement couples.
@@ -344,7 +350,21 @@ fn exchanges_of(space: &DecisionSpace, point: &[f64]) -> Vec<Exchange> {
         let names = |k: usize, space: &crate::problem::HalfSpace| space.terms.iter().any(|term| term.0 == k);
         space.half_spaces().iter().any(|space| names(a, space) && names(b, space))
     };
+    // Names of which one rules the other out: both together, where neither can go alone.
+    let excluding = |a: usize, b: usize| {
+        let names = |k: usize, space: &crate::problem::HalfSpace| space.when.iter().any(|term| term.0 == k);
+        space.half_spaces().iter().any(|space| space.terms.is_empty() && names(a, space) && names(b, space))
+    };
     for (i, &(a, one)) in grids.iter().enumerate() {
+        for &(b, other) in grids[i + 1..].iter().filter(|(b, _)| excluding(a, *b)) {
+            let (here, there) = (place(a, one), place(b, other));
+            for x in (0..one.count()).filter(|&x| x != here) {
+                for y in (0..other.count()).filter(|&y| y != there) {
+                    let units = [variables[a].grid_unit(one, x), variables[b].grid_unit(other, y)];
+                    found.push(vec![(a, units[0]), (b, units[1])]);
+                }
+            }
+        }
         for &(b, other) in grids[i + 1..].iter().filter(|(b, _)| coupled(a, *b)) {
             let (here, there) = (place(a, one), place(b, other));
             let pairs =

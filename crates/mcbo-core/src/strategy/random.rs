@@ -82,7 +82,17 @@ fn fill(problem: &Problem, choice: &Choice, mut unit: impl FnMut(usize, usize) -
         return space.intervention(problem, &first);
     }
     let mut point = first.clone();
-    let found = space.spread(first).or_else(|| (1..ATTEMPTS).find_map(|attempt| space.spread(draw(attempt))));
+    // Names under which less is allowed have their share all the same, unless they do not go together.
+    let held = if space.has_conditions() { ATTEMPTS / 2 } else { 0 };
+    let mut next = |attempt: usize| {
+        let mut next = draw(attempt);
+        let variables = space.variables().iter().enumerate();
+        variables
+            .filter(|(_, variable)| attempt < held && variable.named)
+            .for_each(|(k, _)| next[k] = point[k]);
+        next
+    };
+    let found = space.spread(first).or_else(|| (1..ATTEMPTS).find_map(|attempt| space.spread(next(attempt))));
     if let Some(found) = found {
         return space.intervention(problem, &found);
     }

@@ -1,8 +1,10 @@
 //! Checks of what the values of actions must keep to.
 
+use std::ops::Range;
+
 use super::Checker;
 use super::formulas::span_within;
-use crate::expr::{Expr, ExprErrorKind};
+use crate::expr::{Expr, ExprErrorKind, nearest};
 use crate::problem::diagnostics::{ProblemError, RequirementFault};
 use crate::problem::draft::{At, DraftAction, Field};
 use crate::problem::require::{HalfSpace, Requirement, project};
@@ -13,7 +15,9 @@ const PROBES: usize = 12;
 
 impl Checker<'_> {
     /// The requirements, if all actions are all right. What is wrong with their texts is said in any case.
-    pub(super) fn requirements(&mut self, actions: &[Option<Action>]) -> Option<Vec<Requirement>> {
+    ///
+    /// Neutral values that nobody wrote down are moved to where shares add up: a mixture has no zero.
+    pub(super) fn requirements(&mut self, actions: &mut [Option<Action>]) -> Option<Vec<Requirement>> {
         let draft = self.draft;
         if draft.require.is_empty() {
             return Some(Vec::new());
@@ -29,20 +33,29 @@ impl Checker<'_> {
             cost: None,
             scale: Scale::Linear,
         };
-        let actions: Vec<Action> = actions
+        let all: Vec<Action> = actions
             .iter()
             .zip(&draft.actions)
             .map(|(action, written)| action.clone().unwrap_or_else(|| stand_in(written)))
             .collect();
-        let actions: Vec<&Action> = actions.iter().collect();
+        let declared = actions;
+        let actions: Vec<&Action> = all.iter().collect();
         let read: Vec<Option<Requirement>> =
             draft.require.iter().map(|text| self.requirement(text, &actions, whole)).collect();
         let read: Vec<Requirement> = read.into_iter().collect::<Option<_>>().filter(|_| whole)?;
-        let neutral: Vec<f64> = actions.iter().map(|action| action.neutral).collect();
+        let mut neutral: Vec<f64> = actions.iter().map(|action| action.neutral).collect();
+        let unwritten = |k: usize| draft.actions[k].neutral == Field::Missing && all[k].grid.is_none();
+        if let Some(kept) = keeping(&read, &all, &neutral, unwritten) {
+            for (action, value) in declared.iter_mut().zip(&kept) {
+                action.iter_mut().for_each(|action| action.neutral = *value);
+            }
+            neutral = kept;
+        }
         let broken = read.iter().zip(&draft.require).find(|(one, _)| one.excess(&neutral) > 0.0);
         if let Some((one, at)) = broken {
             // With two that cannot be kept together it would be no use to change what is neutral.
             let fault = match together(&read, &actions) {
+                true if one.is_exclusion() => RequirementFault::NeutralExcluded,
                 true => RequirementFault::NeutralBreaks { excess: one.excess(&neutral) },
                 false => RequirementFault::NothingKeeps,
             };
@@ -53,13 +66,33 @@ impl Checker<'_> {
 
     /// What a text requires. Only where all actions are `whole` their ranges tell whether it can be kept.
     fn requirement(&mut self, at: &At<String>, actions: &[&Action], whole: bool) -> Option<Requirement> {
-        let text = at.value.as_str();
+        let whole_text = at.value.as_str();
+        let (text, condition) = split(whole_text);
         let (nodes, known) = (self.nodes.clone(), self.actions.clone());
         let mut fail = |fault: RequirementFault, words: std::ops::Range<usize>| {
-            let error = ProblemError::Requirement { text: text.to_owned(), fault };
+            let error = ProblemError::Requirement { text: whole_text.to_owned(), fault };
             self.error(error, &span_within(at, &words));
             None
         };
+        let when = match condition.map(|from| compared(whole_text, from..whole_text.len(), actions, whole)) {
+            Some(Ok(when)) => when,
+            Some(Err((fault, words))) => return fail(fault, words),
+            None => Vec::new(),
+        };
+        if is_about_names(text, actions) {
+            return match compared(whole_text, 0..text.len(), actions, whole) {
+                // What must not be is forbidden, what must be forbids all others.
+                Ok(mut ends) if ends.len() == 1 => {
+                    let (action, names) = ends.remove(0);
+                    let all = (0..actions[action].choices.len()).map(|place| place as f64);
+                    let others = all.filter(|place| !names.contains(place)).collect();
+                    let when = when.into_iter().chain([(action, others)]).collect();
+                    Some(Requirement::excluding(whole_text.to_owned(), when))
+                }
+                Ok(_) => fail(RequirementFault::SeveralNames, 0..text.len()),
+                Err((fault, words)) => fail(fault, words),
+            };
+        }
         let Some(Comparison { relation, place, width }) = comparison(text) else {
             return fail(RequirementFault::NoComparison, 0..text.len());
         };
@@ -99,23 +132,100 @@ impl Checker<'_> {
         if terms.is_empty() {
             return fail(RequirementFault::NoAction, 0..text.len());
         }
-        if let Some(&(place, _)) = terms.iter().find(|(place, _)| ratios(*place)) {
+        let on_log = terms.iter().find(|(place, _)| ratios(*place)).filter(|_| terms.len() > 1);
+        if let Some(&(place, _)) = on_log {
             return fail(RequirementFault::OnLog { name: actions[place].name.clone() }, 0..text.len());
         }
         let sizes: Vec<f64> =
             actions.iter().map(|action| action.range[0].abs().max(action.range[1].abs())).collect();
         let equality = relation == Relation::Equal;
-        let requirement = Requirement::new(text.to_owned(), terms, -sign * rest, equality, &sizes);
+        let requirement = Requirement::new(whole_text.to_owned(), terms, -sign * rest, equality, &sizes);
         let (lower, upper) = reach(actions);
         let side = |sign: f64| {
             let terms = requirement.terms().iter().map(|&(k, c)| (k, sign * c)).collect();
-            HalfSpace { terms, most: sign * requirement.most(), border: false }.least(&lower, &upper)
+            let (most, border, when) = (sign * requirement.most(), false, Vec::new());
+            HalfSpace { terms, most, border, when }.least(&lower, &upper)
         };
         let least = if equality { side(1.0).max(side(-1.0)) } else { side(1.0) };
         if whole && least > 1e-9 * (1.0 + requirement.most().abs()) {
             return fail(RequirementFault::NeverKept { by: least }, 0..text.len());
         }
-        Some(requirement)
+        Some(requirement.when(when))
+    }
+}
+
+/// What is required, and where the condition under which it is begins, if there is one.
+fn split(text: &str) -> (&str, Option<usize>) {
+    const IF: &str = " if ";
+    text.find(IF).map_or((text, None), |at| (&text[..at], Some(at + IF.len())))
+}
+
+/// Whether a text begins with the name of an action with choices.
+fn is_about_names(text: &str, actions: &[&Action]) -> bool {
+    let name = text.find("==").into_iter().chain(text.find("!=")).min().map(|end| text[..end].trim());
+    actions.iter().any(|action| action.is_choice() && Some(action.name.as_str()) == name)
+}
+
+/// The choices that comparisons of names leave, joined by `and`: of every action that is named the places of its choices.
+fn compared(
+    text: &str,
+    words: Range<usize>,
+    actions: &[&Action],
+    whole: bool,
+) -> Result<Vec<(usize, Vec<f64>)>, (RequirementFault, Range<usize>)> {
+    let mut found = Vec::new();
+    let mut rest = words;
+    loop {
+        let part = &text[rest.clone()];
+        let none = || (RequirementFault::NotNames, rest.clone());
+        let operator = part.find("==").into_iter().chain(part.find("!=")).min().ok_or_else(none)?;
+        let trimmed = |range: Range<usize>| {
+            let inner = &text[range.clone()];
+            let start = range.start + inner.len() - inner.trim_start().len();
+            start..start + inner.trim().len()
+        };
+        let name = trimmed(rest.start..rest.start + operator);
+        let Some(action) = actions.iter().position(|action| action.name == text[name.clone()]) else {
+            let names = actions.iter().filter(|action| action.is_choice()).map(|action| action.name.as_str());
+            let near = nearest(&text[name.clone()], names).map(str::to_owned);
+            return Err((
+                RequirementFault::NoSuchChoice { name: text[name.clone()].to_owned(), nearest: near },
+                name,
+            ));
+        };
+        if !actions[action].is_choice() {
+            let fault = RequirementFault::NoSuchChoice { name: text[name.clone()].to_owned(), nearest: None };
+            return Err((fault, name));
+        }
+        let after = trimmed(rest.start + operator + 2..rest.end);
+        let quote = text[after.clone()].chars().next().filter(|first| ['\'', '"'].contains(first));
+        let quote = quote.ok_or_else(|| (RequirementFault::NotNames, after.clone()))?;
+        let inside = after.start + 1;
+        let length =
+            text[inside..after.end].find(quote).ok_or_else(|| (RequirementFault::NotNames, after.clone()))?;
+        let value = &text[inside..inside + length];
+        let known = &actions[action].choices;
+        let place = known.iter().position(|choice| choice == value);
+        if whole && place.is_none() {
+            let fault = RequirementFault::UnknownName {
+                action: actions[action].name.clone(),
+                found: value.to_owned(),
+                nearest: nearest(value, known.iter().map(String::as_str)).map(str::to_owned),
+                known: known.clone(),
+            };
+            return Err((fault, inside..inside + length));
+        }
+        let equal = text[rest.start + operator..].starts_with('=');
+        let names = (0..known.len()).filter(|other| (Some(*other) == place) == equal);
+        found.push((action, names.map(|place| place as f64).collect()));
+        let next = trimmed(inside + length + 1..rest.end);
+        if next.is_empty() {
+            return Ok(found);
+        }
+        let and = text[next.clone()]
+            .strip_prefix("and ")
+            .ok_or_else(|| (RequirementFault::NotNames, next.clone()))?;
+        rest = next.end - and.len()..next.end;
     }
 }
 
@@ -193,12 +303,44 @@ fn reach(actions: &[&Action]) -> (Vec<f64>, Vec<f64>) {
     actions.iter().map(ends).unzip()
 }
 
+/// The nearest values of all actions that keep to all requirements, only some of them moved; `None` where they do already or cannot.
+fn keeping(
+    requirements: &[Requirement],
+    actions: &[Action],
+    neutral: &[f64],
+    moves: impl Fn(usize) -> bool,
+) -> Option<Vec<f64>> {
+    let mut broken = requirements.iter().filter(|one| one.excess(neutral) > 0.0).peekable();
+    if broken.peek().is_none() || !broken.all(Requirement::is_equality) {
+        return None;
+    }
+    let free: Vec<usize> = (0..actions.len()).filter(|&k| moves(k)).collect();
+    let place = |action: usize| {
+        let place = free.iter().position(|&k| k == action)?;
+        Some((place, actions[action].range, actions[action].curve()))
+    };
+    let spaces: Option<Vec<Vec<HalfSpace>>> =
+        requirements.iter().map(|one| one.scaled(neutral, place)).collect();
+    let mut point: Vec<f64> = free.iter().map(|&k| actions[k].share(neutral[k]).clamp(0.0, 1.0)).collect();
+    project(&spaces?.concat(), &vec![0.0; free.len()], &vec![1.0; free.len()], &mut point)?;
+    let mut kept = neutral.to_vec();
+    for (&k, share) in free.iter().zip(point) {
+        let value = actions[k].at_share(share).clamp(actions[k].range[0], actions[k].range[1]);
+        // What did not move stays as it was.
+        if !actions[k].is_near(value, neutral[k], 1e-9) {
+            kept[k] = value;
+        }
+    }
+    requirements.iter().all(|one| one.excess(&kept) == 0.0).then_some(kept)
+}
+
 /// Whether anything keeps to all requirements.
 fn together(requirements: &[Requirement], actions: &[&Action]) -> bool {
     let (lower, upper) = reach(actions);
     let given = vec![0.0; actions.len()];
-    let scaled = requirements.iter().map(|one| one.scaled(&given, |k| Some((k, [lower[k], upper[k]]))));
-    let spaces: Vec<HalfSpace> = scaled.filter_map(Result::ok).flatten().collect();
+    let always = requirements.iter().filter(|one| one.conditions().is_empty());
+    let place = |k: usize| Some((k, [lower[k], upper[k]], actions[k].curve()));
+    let spaces: Vec<HalfSpace> = always.filter_map(|one| one.scaled(&given, place)).flatten().collect();
     let mut middle = vec![0.5; actions.len()];
     project(&spaces, &vec![0.0; actions.len()], &vec![1.0; actions.len()], &mut middle).is_some()
 }

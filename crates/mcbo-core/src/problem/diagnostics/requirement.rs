@@ -35,6 +35,32 @@ pub enum RequirementFault {
         /// The action.
         name: String,
     },
+    /// A condition, or what is required of names, that cannot be read.
+    #[error("it cannot be read as NAME == 'choice' or NAME != 'choice'")]
+    NotNames,
+    /// A condition about something that has no names.
+    #[error("`{name}` is no action with choices")]
+    NoSuchChoice {
+        /// What was found.
+        name: String,
+        /// The action that may be meant.
+        nearest: Option<String>,
+    },
+    /// A name that is none of an action's.
+    #[error("\"{found}\" is not one of the choices of `{action}`")]
+    UnknownName {
+        /// The action.
+        action: String,
+        /// What was found.
+        found: String,
+        /// The choice that may be meant.
+        nearest: Option<String>,
+        /// The choices.
+        known: Vec<String>,
+    },
+    /// Several names are required at once.
+    #[error("it requires several names at once")]
+    SeveralNames,
     /// No values within the ranges keep to it.
     #[error("no values of the actions keep to it: they miss it by at least {by}")]
     NeverKept {
@@ -50,6 +76,9 @@ pub enum RequirementFault {
         /// By how much.
         excess: f64,
     },
+    /// Not acting has names that do not go together.
+    #[error("the neutral values break it")]
+    NeutralExcluded,
 }
 
 impl RequirementFault {
@@ -66,10 +95,20 @@ impl RequirementFault {
             Self::NotANumber { .. } => "its values are names, which cannot be added; leave it out",
             Self::NotLinear => "add up actions, each times a number, as in \"2 * dose1 - dose2 <= 30\"",
             Self::NoAction => "name actions, as in \"dose1 + dose2 <= 120\"",
-            Self::OnLog { .. } => "remove its `scale`, or leave it out of the requirement",
+            Self::NotNames => {
+                "write conditions behind `if`, as in \"temperature <= 78 if solvent == 'ethanol'\", several joined by `and`"
+            }
+            Self::NoSuchChoice { nearest: Some(nearest), .. }
+            | Self::UnknownName { nearest: Some(nearest), .. } => {
+                return Some(format!("did you mean `{nearest}`?"));
+            }
+            Self::NoSuchChoice { .. } => "conditions are about actions whose values are names",
+            Self::UnknownName { known, .. } => return Some(format!("they are {}", known.join(", "))),
+            Self::SeveralNames => "write one requirement for each",
+            Self::OnLog { .. } => "remove its `scale`, or require something of it alone",
             Self::NeverKept { .. } => "mend it, or widen the ranges",
             Self::NothingKeeps => "remove or mend one of them",
-            Self::NeutralBreaks { .. } => {
+            Self::NeutralBreaks { .. } | Self::NeutralExcluded => {
                 "not acting must be possible: give the actions `neutral` values that keep to it"
             }
         };

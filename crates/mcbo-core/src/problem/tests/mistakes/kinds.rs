@@ -323,8 +323,8 @@ fn logarithmic_scales() {
         "range = [10, 90]",
         "range = [10, 90]\nscale = \"log\"",
         &[
-            "22: [dose + 2 * feed <= 120] `require` \"dose + 2 * feed <= 120\": `feed` has a logarithmic scale, on which nothing is added | remove its `scale`, or leave it out of the requirement",
-            "22: [feed >= dose - 50] `require` \"feed >= dose - 50\": `feed` has a logarithmic scale, on which nothing is added | remove its `scale`, or leave it out of the requirement",
+            "22: [dose + 2 * feed <= 120] `require` \"dose + 2 * feed <= 120\": `feed` has a logarithmic scale, on which nothing is added | remove its `scale`, or require something of it alone",
+            "22: [feed >= dose - 50] `require` \"feed >= dose - 50\": `feed` has a logarithmic scale, on which nothing is added | remove its `scale`, or require something of it alone",
         ],
     );
     let zero = PROCESS.replace("range = [0, 12]\nstep = 3", "range = [0, 12]\nscale = \"log\"");
@@ -476,9 +476,14 @@ fn requirements() {
         assert!(found.len() == 1 && found[0].contains("it compares more than two sides"), "{found:?}");
     }
     for (text, by) in [("dose + feed == 100", "90"), ("dose + feed = 100", "90"), ("feed = dose + 5", "5")] {
-        let found = complaints(&with(text));
+        // Written down they are not touched; else they are where shares add up.
+        let found = complaints(&with(text).replace("range = [0, 90]", "range = [0, 90]\nneutral = 0"));
         let expected = format!("the neutral values break it by {by}");
         assert!(found.len() == 1 && found[0].contains(&expected), "{found:?}");
+        let problem = Problem::from_toml(&with(text).replace("\nneutral = 10", "")).expect("a problem");
+        let neutral: Vec<f64> = problem.actions().iter().map(|action| action.neutral).collect();
+        assert!(problem.requirements().iter().all(|one| one.excess(&neutral) == 0.0), "{neutral:?}");
+        assert_eq!(neutral[1], 0.0, "what is in no requirement stays");
     }
     for text in ["dose + feed = 300", "dose + feed = -10"] {
         let found = complaints(&with(text));
@@ -562,5 +567,50 @@ fn nodes_that_break_their_own_limit() {
         ("do = [-6, 10]\nlimit = { below = -5 }", &[]),
     ] {
         assert_eq!(warnings(marks), expected, "{marks}");
+    }
+}
+
+/// Requirements that hold under some names only.
+#[test]
+fn conditions() {
+    const WRITTEN: &str = "\"dose + 2 * feed <= 120\"";
+    let with = |requirement: &str| PROCESS.replace(WRITTEN, &format!("\"{requirement}\""));
+    let problem = Problem::from_toml(&with("dose <= 50 if strain == 'mutant'")).expect("a problem");
+    let [one, _] = problem.requirements() else { panic!("two") };
+    assert_eq!((one.conditions(), one.terms(), one.most()), (&[(0, vec![1.0])][..], &[(2, 1.0)][..], 50.0));
+    assert_eq!((one.excess(&[1.0, 0.0, 60.0, 20.0]), one.excess(&[0.0, 0.0, 60.0, 20.0])), (10.0, 0.0));
+    assert!(!one.is_exclusion());
+    for (requirement, expected) in [
+        (
+            "dose <= 50 if strain == 'mutent'",
+            "[mutent] `require` \"dose <= 50 if strain == 'mutent'\": \"mutent\" is not one of the choices of `strain` | did you mean `mutant`?",
+        ),
+        (
+            "dose <= 50 if strian == 'mutant'",
+            "[strian] `require` \"dose <= 50 if strian == 'mutant'\": `strian` is no action with choices | did you mean `strain`?",
+        ),
+        (
+            "dose <= 50 if cycles == '3'",
+            "[cycles] `require` \"dose <= 50 if cycles == '3'\": `cycles` is no action with choices | conditions are about actions whose values are names",
+        ),
+        (
+            "dose <= 50 if strain = mutant",
+            "[strain = mutant] `require` \"dose <= 50 if strain = mutant\": it cannot be read as NAME == 'choice' or NAME != 'choice' | write conditions behind `if`, as in \"temperature <= 78 if solvent == 'ethanol'\", several joined by `and`",
+        ),
+        (
+            "dose <= 50 if strain == 'mutant' or strain == 'wild'",
+            "[or strain == 'wild'] `require` \"dose <= 50 if strain == 'mutant' or strain == 'wild'\": it cannot be read as NAME == 'choice' or NAME != 'choice' | write conditions behind `if`, as in \"temperature <= 78 if solvent == 'ethanol'\", several joined by `and`",
+        ),
+        (
+            "dose >= 500 if strain == 'mutant'",
+            "[dose >= 500] `require` \"dose >= 500 if strain == 'mutant'\": no values of the actions keep to it: they miss it by at least 410 | mend it, or widen the ranges",
+        ),
+        (
+            "strain != 'wild'",
+            "[strain != 'wild'] `require` \"strain != 'wild'\": the neutral values break it | not acting must be possible: give the actions `neutral` values that keep to it",
+        ),
+    ] {
+        let found = complaints(&with(requirement));
+        assert!(found.iter().any(|line| line.ends_with(expected)), "{requirement}: {found:#?}");
     }
 }

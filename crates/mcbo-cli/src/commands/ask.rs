@@ -60,7 +60,7 @@ pub fn run(arguments: &Ask) -> Result<ExitCode> {
             });
         }
         if let Some((_, fault)) = not_allowed.iter().find(|(other, _)| *other == number) {
-            let (what, name) = (super::without_hint(fault), describe::argument(study.name()));
+            let (what, name) = (fault.without_hint(), describe::argument(study.name()));
             console.warning(&format!(
                 "the problem has changed since, and would not let it be proposed: {what}; hint: mcbo void {name} {number}, and ask again"
             ));

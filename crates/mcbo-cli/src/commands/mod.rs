@@ -48,12 +48,6 @@ fn with_threads<T: Send>(threads: Option<usize>, compute: impl FnOnce() -> Resul
     }
 }
 
-/// A mistake in words, without its hint, which suits another command.
-fn without_hint(error: &impl std::fmt::Display) -> String {
-    let said = error.to_string();
-    said.split("; hint").next().unwrap_or(&said).to_owned()
-}
-
 /// Says which trials lie outside the ranges of today, as the model does.
 fn warn_of_outside(study: &mcbo_core::Study, console: &crate::console::Console) {
     for outside in study.data().outside(study.problem()) {

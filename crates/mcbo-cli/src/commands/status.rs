@@ -88,7 +88,7 @@ fn write(view: &View<'_>, out: &mut impl Write, width: usize) -> io::Result<()> 
         let did = describe::intervention(&levers, trial.intervention());
         label(out, "best measured", &format!("{node} = {} in trial {}: {did}", value(reward), trial.number))?;
         if let Err(fault) = mcbo_core::check_intervention(problem, trial.intervention()) {
-            label(out, "", &format!("it would not be proposed: {}", super::without_hint(&fault)))?;
+            label(out, "", &format!("it would not be proposed: {}", fault.without_hint()))?;
         }
     }
     match view.advice {

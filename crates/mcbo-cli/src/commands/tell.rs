@@ -77,7 +77,7 @@ fn said(study: &mut StoredStudy, number: usize, console: &Console) -> Result<()>
     if !instead.is_empty() {
         console.note(&format!("done otherwise than asked, and learned from so: {}", instead.join("; ")));
         if let Err(error) = mcbo_core::check_intervention(problem, trial.trial.intervention()) {
-            let what = super::without_hint(&error);
+            let what = error.without_hint();
             console.warning(&format!(
                 "{what}; the model learns from that, and it would not be proposed; hint: if it is a slip of the pen, mcbo correct {name} {number} NAME=VALUE"
             ));

@@ -33,7 +33,7 @@ pub fn run(arguments: &Update) -> Result<ExitCode> {
     super::warn_of_outside(&state, &console);
     for (number, fault) in state.not_allowed() {
         console.warning(&format!(
-            "trial {number} is under way, and would not be proposed any more: {}; hint: tell it if it is done already, or mcbo void {name} {number} and ask again", super::without_hint(&fault)
+            "trial {number} is under way, and would not be proposed any more: {}; hint: tell it if it is done already, or mcbo void {name} {number} and ask again", fault.without_hint()
         ));
     }
     Ok(ExitCode::SUCCESS)

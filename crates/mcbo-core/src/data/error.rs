@@ -185,3 +185,11 @@ pub enum DataError {
     #[error("no node has a value; hint: mark the trial as failed if nothing could be measured")]
     Nothing,
 }
+
+impl DataError {
+    /// What is wrong, without the hint.
+    pub fn without_hint(&self) -> String {
+        let said = self.to_string();
+        said.split("; hint").next().unwrap_or(&said).to_owned()
+    }
+}

@@ -244,6 +244,12 @@ pub enum Warning {
         /// What it does not look at.
         what: String,
     },
+    /// What is asked about breaks what is required, or lies outside of what may be chosen.
+    #[error("this would not be proposed: {fault}")]
+    NotProposed {
+        /// Why not.
+        fault: String,
+    },
     /// Contexts are not known.
     #[error(
         "{} not given: what counts is the average over the values seen so far; hint: give what is known, as in `--given {}=...`",

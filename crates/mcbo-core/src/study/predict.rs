@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Study, StudyError};
-use crate::data::check_ranges;
+use crate::data::{check_intervention, check_ranges};
 use crate::network::{FEW, Forecast, Keeping, Network, Outlook};
 use crate::strategy::{self, Recommendation, Warning, about_contexts};
 use crate::{Given, Intervention};
@@ -77,6 +77,9 @@ impl Study {
             network.outlooks(problem, &[(intervention, expected.as_slice())]).pop().unwrap_or_default();
         let limits = network.keeping(problem, intervention);
         let warnings = network.warnings().iter().cloned().chain(undefined).map(Warning::Model);
+        let refused = check_intervention(problem, intervention).err();
+        let refused = refused.map(|fault| Warning::NotProposed { fault: fault.without_hint() });
+        let warnings = refused.into_iter().chain(warnings);
         let warnings = warnings.chain(about_contexts(problem, &self.data, given)).collect();
         Prediction { nodes, limits, warnings }
     }

@@ -16,8 +16,9 @@ pub(crate) struct Variable {
     pub grid: Option<Grid>,
     /// Whether its values are names, so that neighbours on the grid are no closer than others.
     pub named: bool,
-    /// Where its values lie on its scale.
+    /// Where its values lie on its scale, and its range there.
     pub curve: Curve,
+    ends: [f64; 2],
 }
 
 /// What a variable is a part of.
@@ -28,21 +29,25 @@ pub(crate) enum Place {
 }
 
 impl Variable {
+    fn new(range: [f64; 2], place: Place, grid: Option<Grid>, named: bool, curve: Curve) -> Self {
+        Self { range, place, grid, named, curve, ends: range.map(|end| curve.at(end)) }
+    }
+
     /// The value at a point of the unit interval. At 1 it may miss the upper end by rounding.
     pub fn value(&self, unit: f64) -> f64 {
-        let [low, high] = self.range.map(|end| self.curve.at(end));
+        let [low, high] = self.ends;
         self.curve.value(low + unit * (high - low))
     }
 
     /// The point of the unit interval that stands for a value; outside it for a value outside the range.
     pub fn unit(&self, value: f64) -> f64 {
-        let [low, high] = self.range.map(|end| self.curve.at(end));
+        let [low, high] = self.ends;
         (self.curve.at(value) - low) / (high - low)
     }
 
     /// The derivative of [`Self::value`].
     pub fn slope(&self, unit: f64) -> f64 {
-        let [low, high] = self.range.map(|end| self.curve.at(end));
+        let [low, high] = self.ends;
         match self.curve {
             Curve::Straight => high - low,
             Curve::Logarithm { .. } => (high - low) / self.curve.slope(self.value(unit)),
@@ -91,18 +96,15 @@ impl DecisionSpace {
             let declared = &problem.nodes()[node];
             let grid = |component: usize| declared.grid.as_ref().map(|grids| grids[component].clone());
             let ranges = declared.hard.iter().flatten().enumerate();
-            ranges.map(move |(component, &range)| Variable {
-                range,
-                place: Place::Target { node, component },
-                grid: grid(component),
-                named: declared.is_choice(),
-                curve: Curve::Straight,
+            ranges.map(move |(component, &range)| {
+                let place = Place::Target { node, component };
+                Variable::new(range, place, grid(component), declared.is_choice(), Curve::Straight)
             })
         });
         let actions = choice.actions.iter().map(|&index| {
             let action = &problem.actions()[index];
-            let (range, grid, named) = (action.range, action.grid.clone(), action.is_choice());
-            Variable { range, place: Place::Action(index), grid, named, curve: action.curve() }
+            let (place, grid) = (Place::Action(index), action.grid.clone());
+            Variable::new(action.range, place, grid, action.is_choice(), action.curve())
         });
         let variables: Vec<Variable> = components.chain(actions).collect();
         let spaces = problem.half_spaces(choice, variables.len() - choice.actions.len());

@@ -42,20 +42,20 @@ impl Curve {
     }
 
     /// Where a value lies.
+    #[inline]
     pub fn at(self, value: f64) -> f64 {
         match self {
             Curve::Straight => value,
-            Curve::Logarithm { least } if value >= least => value.ln(),
-            Curve::Logarithm { least } => least.ln() + value / least - 1.0,
+            Curve::Logarithm { least } => logarithm::at(least, value),
         }
     }
 
     /// The value that lies there.
+    #[inline]
     pub fn value(self, at: f64) -> f64 {
         match self {
             Curve::Straight => at,
-            Curve::Logarithm { least } if at >= least.ln() => at.exp(),
-            Curve::Logarithm { least } => least * (1.0 + at - least.ln()),
+            Curve::Logarithm { least } => logarithm::value(least, at),
         }
     }
 
@@ -65,6 +65,20 @@ impl Curve {
             Curve::Straight => 1.0,
             Curve::Logarithm { least } => 1.0 / value.max(least),
         }
+    }
+}
+
+/// Not inlined: where nothing is on such a scale, logarithms would be computed all the same, ahead of the question.
+mod logarithm {
+    #[inline(never)]
+    pub fn at(least: f64, value: f64) -> f64 {
+        if value >= least { value.ln() } else { least.ln() + value / least - 1.0 }
+    }
+
+    #[inline(never)]
+    pub fn value(least: f64, at: f64) -> f64 {
+        let beyond = at - least.ln();
+        if beyond >= 0.0 { at.exp() } else { least * (1.0 + beyond) }
     }
 }
 

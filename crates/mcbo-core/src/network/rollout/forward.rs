@@ -6,7 +6,7 @@ use super::named::weigh;
 use super::workspace::{StepState, Workspace, refill};
 use super::{Batch, Realised, locate};
 use crate::network::plan::{Plan, Source, Step};
-use crate::network::{Mechanism, Network, NodeModel};
+use crate::network::{Mechanism, Network, NodeModel, Scaling};
 use crate::optimism::Inputs;
 
 impl Network {
@@ -188,8 +188,10 @@ fn gather_inputs(
             Source::Computed(parent, component) => {
                 let parent = &before[parent];
                 let values = &parent.value[component * parent.value_columns..][..parent.value_columns];
+                // Only what is decided may be on a scale of its own.
+                let Scaling { affine, .. } = scaling;
                 for (chunk, value) in target.chunks_exact_mut(columns / parent.value_columns).zip(values) {
-                    chunk.fill(scaling.apply(*value));
+                    chunk.fill(affine.apply(*value));
                 }
             }
         }

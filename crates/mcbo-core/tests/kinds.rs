@@ -381,13 +381,16 @@ fn may_react([solvent, catalyst, temperature, time, dose]: [f64; 5]) -> bool {
     let [water, ethanol, dmf, thf] = [0.0, 1.0, 2.0, 3.0].map(|name| solvent == name);
     let [none, pd, ni] = [0.0, 1.0, 2.0].map(|name| catalyst == name);
     let slack = 1e-6;
-    !(ethanol && temperature > 78.0 + slack)
-        && !(thf && !none && temperature > 66.0 + slack)
-        && !(water && pd)
-        && !(dmf && !none)
-        && !(pd && time > 5.0 + slack)
-        && !(!water && 10.0 * dose + temperature > 120.0 + slack)
-        && !(ni && dose > 4.0)
+    let broken = [
+        ethanol && temperature > 78.0 + slack,
+        thf && !none && temperature > 66.0 + slack,
+        water && pd,
+        dmf && !none,
+        pd && time > 5.0 + slack,
+        !water && 10.0 * dose + temperature > 120.0 + slack,
+        ni && dose > 4.0,
+    ];
+    !broken.contains(&true)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The one set of checks: a draft in, a problem or all its mistakes out.
 
 mod actions;
+mod condition;
 mod constraints;
 mod formulas;
 mod kernels;

@@ -1,10 +1,9 @@
 //! Checks of what the values of actions must keep to.
 
-use std::ops::Range;
-
 use super::Checker;
+use super::condition::{compared, is_about_names, split};
 use super::formulas::span_within;
-use crate::expr::{Expr, ExprErrorKind, nearest};
+use crate::expr::{Expr, ExprErrorKind};
 use crate::problem::diagnostics::{ProblemError, RequirementFault};
 use crate::problem::draft::{At, DraftAction, Field};
 use crate::problem::require::{HalfSpace, Requirement, project};
@@ -76,7 +75,7 @@ impl Checker<'_> {
         };
         let when = match condition.map(|from| compared(whole_text, from..whole_text.len(), actions, whole)) {
             Some(Ok(when)) => when,
-            Some(Err((fault, words))) => return fail(fault, words),
+            Some(Err(mistake)) => return fail(mistake.fault, mistake.words),
             None => Vec::new(),
         };
         if is_about_names(text, actions) {
@@ -90,7 +89,7 @@ impl Checker<'_> {
                     Some(Requirement::excluding(whole_text.to_owned(), when))
                 }
                 Ok(_) => fail(RequirementFault::SeveralNames, 0..text.len()),
-                Err((fault, words)) => fail(fault, words),
+                Err(mistake) => fail(mistake.fault, mistake.words),
             };
         }
         let Some(Comparison { relation, place, width }) = comparison(text) else {
@@ -151,81 +150,6 @@ impl Checker<'_> {
             return fail(RequirementFault::NeverKept { by: least }, 0..text.len());
         }
         Some(requirement.when(when))
-    }
-}
-
-/// What is required, and where the condition under which it is begins, if there is one.
-fn split(text: &str) -> (&str, Option<usize>) {
-    const IF: &str = " if ";
-    text.find(IF).map_or((text, None), |at| (&text[..at], Some(at + IF.len())))
-}
-
-/// Whether a text begins with the name of an action with choices.
-fn is_about_names(text: &str, actions: &[&Action]) -> bool {
-    let name = text.find("==").into_iter().chain(text.find("!=")).min().map(|end| text[..end].trim());
-    actions.iter().any(|action| action.is_choice() && Some(action.name.as_str()) == name)
-}
-
-/// The choices that comparisons of names leave, joined by `and`: of every action that is named the places of its choices.
-fn compared(
-    text: &str,
-    words: Range<usize>,
-    actions: &[&Action],
-    whole: bool,
-) -> Result<Vec<(usize, Vec<f64>)>, (RequirementFault, Range<usize>)> {
-    let mut found = Vec::new();
-    let mut rest = words;
-    loop {
-        let part = &text[rest.clone()];
-        let none = || (RequirementFault::NotNames, rest.clone());
-        let operator = part.find("==").into_iter().chain(part.find("!=")).min().ok_or_else(none)?;
-        let trimmed = |range: Range<usize>| {
-            let inner = &text[range.clone()];
-            let start = range.start + inner.len() - inner.trim_start().len();
-            start..start + inner.trim().len()
-        };
-        let name = trimmed(rest.start..rest.start + operator);
-        let Some(action) = actions.iter().position(|action| action.name == text[name.clone()]) else {
-            let names = actions.iter().filter(|action| action.is_choice()).map(|action| action.name.as_str());
-            let near = nearest(&text[name.clone()], names).map(str::to_owned);
-            return Err((
-                RequirementFault::NoSuchChoice { name: text[name.clone()].to_owned(), nearest: near },
-                name,
-            ));
-        };
-        if !actions[action].is_choice() {
-            let fault = RequirementFault::NoSuchChoice { name: text[name.clone()].to_owned(), nearest: None };
-            return Err((fault, name));
-        }
-        let after = trimmed(rest.start + operator + 2..rest.end);
-        let quote = text[after.clone()].chars().next().filter(|first| ['\'', '"'].contains(first));
-        let quote = quote.ok_or_else(|| (RequirementFault::NotNames, after.clone()))?;
-        let inside = after.start + 1;
-        let length =
-            text[inside..after.end].find(quote).ok_or_else(|| (RequirementFault::NotNames, after.clone()))?;
-        let value = &text[inside..inside + length];
-        let known = &actions[action].choices;
-        let place = known.iter().position(|choice| choice == value);
-        if whole && place.is_none() {
-            let fault = RequirementFault::UnknownName {
-                action: actions[action].name.clone(),
-                found: value.to_owned(),
-                nearest: nearest(value, known.iter().map(String::as_str)).map(str::to_owned),
-                known: known.clone(),
-            };
-            return Err((fault, inside..inside + length));
-        }
-        let equal = text[rest.start + operator..].starts_with('=');
-        let names = (0..known.len()).filter(|other| (Some(*other) == place) == equal);
-        found.push((action, names.map(|place| place as f64).collect()));
-        let next = trimmed(inside + length + 1..rest.end);
-        if next.is_empty() {
-            return Ok(found);
-        }
-        let and = text[next.clone()]
-            .strip_prefix("and ")
-            .ok_or_else(|| (RequirementFault::NotNames, next.clone()))?;
-        rest = next.end - and.len()..next.end;
     }
 }
 

@@ -3,6 +3,7 @@
 mod kinds;
 mod marks;
 mod mechanisms;
+mod requirements;
 
 use super::NITROGEN;
 use crate::problem::*;

@@ -229,14 +229,20 @@ def test_listed_values_stay_listed() -> None:
 
 
 def test_ratios_and_retired_names() -> None:
+    oven = {"choices": ["old", "new"], "do": True, "retired": ["old"]}
     problem = mcbo.Problem(
-        nodes={"x": {"actions": ["salt", "strain"]}, "oven": {"choices": ["old", "new"], "do": True, "retired": ["old"]}, "y": {"parents": ["x", "oven"]}},
+        nodes={"x": {"actions": ["salt", "strain"]}, "oven": oven, "y": {"parents": ["x", "oven"]}},
         actions={
             "salt": {"range": (1e-3, 10.0), "scale": "log", "neutral": 0.0},
             "strain": {"choices": ["wild", "mutant", "hybrid"], "retired": ["wild"]},
         },
+        constraints={"require": ["salt <= 1 if strain == 'mutant'"]},
         maximize="y",
-        simulator={"x": "-(log(salt + 0.001) + 3)^2 + (strain == 'hybrid')", "oven": "pick('old', 1, 'new', 1)", "y": "x"},
+        simulator={
+            "x": "-(log(salt + 0.001) + 3)^2 + (strain == 'hybrid')",
+            "oven": "pick('old', 1, 'new', 1)",
+            "y": "x",
+        },
     )
     assert (problem.actions["salt"].scale, problem.actions["salt"].neutral) == ("log", 0.0)
     assert (problem.actions["strain"].scale, problem.actions["strain"].retired) == ("linear", ("wild",))
@@ -244,12 +250,16 @@ def test_ratios_and_retired_names() -> None:
     assert mcbo.Problem.from_dict(problem.to_dict()) == problem
     assert mcbo.Problem.from_toml(problem.to_toml()) == problem
     study = mcbo.create_study(problem, seed=3)
-    study.add([{"actions": {"salt": 1.0, "strain": "wild"}, "values": {"oven": "old", "x": 0.1, "y": 0.1}}])
+    study.add_trials([{"salt": 1.0, "strain": "wild", "oven": "old", "x": 0.1, "y": 0.1}])
     study.optimize(lambda trial: study.problem.simulate(trial, seed=1), n_trials=12)
-    salts = [trial.actions["salt"] for trial in study.trials if trial.number]
+    done = [trial.actions for trial in study.trials[1:]]
+    salts = [float(actions["salt"]) for actions in done]
     assert all(salt == 0 or 1e-3 <= salt <= 10 for salt in salts)
-    assert sum(0 < float(salt) < 0.5 for salt in salts) > 4
-    assert all(trial.actions["strain"] != "wild" for trial in study.trials if trial.state == "complete" and trial.suggestion)
+    assert sum(0 < salt < 0.5 for salt in salts) > 4
+    assert all(actions["strain"] != "wild" for actions in done)
+    assert all(float(actions["salt"]) <= 1 for actions in done if actions["strain"] == "mutant")
     assert study.best().intervention.actions["strain"] == "hybrid"
-    with pytest.raises(mcbo.ProblemError, match="must be \"log\" or \"linear\""):
+    with pytest.raises(mcbo.ProblemError, match='must be "log" or "linear"'):
         mcbo.Problem(nodes={"y": {"actions": ["a"]}}, actions={"a": {"range": (1, 2), "scale": "ln"}}, maximize="y")
+    with pytest.raises(mcbo.ProblemError, match="did you mean `mutant`"):
+        mcbo.Problem.from_dict({**problem.to_dict(), "constraints": {"require": ["salt <= 1 if strain == 'mutent'"]}})

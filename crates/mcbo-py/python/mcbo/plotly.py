@@ -135,10 +135,11 @@ def parallel(study: Study) -> go.Figure:
         elif action.scale == "log":
             # What is none at all stands where a tenth of the least does.
             least = action.range[0] / 10
-            shown = sorted({*action.range, *([0.0] if (frame[name] <= 0).any() else [])})
-            ticks = {"tickvals": [math.log10(max(value, least)) for value in shown]}
-            places = [math.log10(max(value, least)) for value in frame[name]]
-            dimensions.append({"label": name, "values": places, **ticks, "ticktext": [f"{value:g}" for value in shown]})
+            shown: list[float] = [*([0.0] if (frame[name] <= 0).any() else []), *action.range]
+            along = [math.log10(max(value, least)) for value in frame[name]]
+            marks = [math.log10(max(value, least)) for value in shown]
+            words = [f"{value:g}" for value in shown]
+            dimensions.append({"label": name, "values": along, "tickvals": marks, "ticktext": words})
         else:
             dimensions.append({"label": name, "values": frame[name]})
     dimensions.extend({"label": slot, "values": frame[slot]} for slot in study.problem.slots)

@@ -23,7 +23,7 @@ use std::error::Error;
 use mcbo_bench::{Archive, BenchError, Entrant, Job, Method, OneHot, RunResult, Stored, Task, run_all};
 use mcbo_core::{Given, Intervention};
 
-const CHOICES: [&str; 3] = ["ackley-mixed", "strains", "doses"];
+const CHOICES: [&str; 4] = ["ackley-mixed", "strains", "doses", "solvents"];
 const LIMITS: [&str; 3] = ["toygraph-limit", "health-limit", "acetate"];
 const CONTEXTS: [&str; 2] = ["molasses", "thermostat"];
 const COSTS: [&str; 2] = ["psagraph-costs", "furnaces"];

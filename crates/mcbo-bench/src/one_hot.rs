@@ -57,7 +57,8 @@ impl OneHot {
                     .noise(node.noise)
             });
         }
-        for requirement in problem.requirements() {
+        // What holds under some names only is kept where names are: by rounding.
+        for requirement in problem.requirements().iter().filter(|one| one.conditions().is_empty()) {
             builder = builder.require(requirement.text());
         }
         Ok(Self { relaxed: Arc::new(builder.build()?) })

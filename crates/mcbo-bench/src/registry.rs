@@ -67,10 +67,11 @@ pub(crate) const ENTRIES: [Entry; 10] = [
 
 /// Tasks of other kinds than the paper's: steps, choices and requirements, and names that have causes. Optima are from exhaustive
 /// searches that `tests/kinds.rs` repeats.
-pub(crate) const KINDS: [Entry; 5] = [
+pub(crate) const KINDS: [Entry; 6] = [
     entry!("ackley-mixed", 0.0, Noiseless, Structural),
     entry!("strains", 2.535, Noiseless, Structural),
     entry!("doses", 10.327216, Noiseless, Structural),
+    entry!("solvents", 71.206929, Noiseless, Structural),
     entry!("defects", 0.573611, Quadrature(&[("temperature", 201)]), Structural),
     entry!("modes", 1.44, Quadrature(&[("load", 201)]), Structural),
 ];

@@ -113,6 +113,44 @@ fn the_best_doses_are_where_the_requirement_begins() {
     assert!(everywhere > task.optimum() + 1.0, "the requirement costs nothing: {everywhere}");
 }
 
+/// Every combination of names and steps, and the best time of each by a fine grid on its own scale.
+#[test]
+fn the_best_solvent_boils_early() {
+    let task = task("solvents");
+    let value = |solvent: usize, catalyst: usize, temperature: f64, time: f64| {
+        let speed = [0.1, 0.045, 0.02][catalyst] * [0.35, 1.0, 1.3, 2.6][solvent];
+        let conversion = 1.0 - (-time * ((temperature - 70.0) / 20.0_f64).exp() * speed).exp();
+        let impurity =
+            0.05 * conversion + 0.0015 * time + 0.002 * time * ((temperature - 80.0) / 15.0_f64).exp();
+        100.0 * conversion - 200.0 * impurity
+    };
+    agree(&task, &[3.0, 1.0, 66.0, 30.0], value(3, 1, 66.0, 30.0));
+    agree(&task, &[0.0, 0.0, 90.0, 2.5], value(0, 0, 90.0, 2.5));
+    let (mut best, mut everywhere) = ((f64::NEG_INFINITY, (0, 0, 0.0, 0.0)), f64::NEG_INFINITY);
+    for solvent in 0..4 {
+        for catalyst in 0..3 {
+            for temperature in (0..=50).map(|k| 20.0 + 2.0 * f64::from(k)) {
+                for time in (0..=6000).map(|k| 0.1 * 600.0_f64.powf(f64::from(k) / 6000.0)) {
+                    let here = value(solvent, catalyst, temperature, time);
+                    everywhere = everywhere.max(here);
+                    let broken = [
+                        solvent == 1 && temperature > 78.0,
+                        solvent == 3 && temperature > 66.0,
+                        solvent == 2 && catalyst == 0,
+                        catalyst == 0 && time > 8.0,
+                    ];
+                    if here > best.0 && !broken.contains(&true) {
+                        best = (here, (solvent, catalyst, temperature, time));
+                    }
+                }
+            }
+        }
+    }
+    assert!((best.0 - task.optimum()).abs() < 1e-4 && best.0 <= task.optimum() + 1e-6, "{best:?}");
+    assert_eq!((best.1.0, best.1.1, best.1.2), (3, 1, 66.0));
+    assert!(everywhere > task.optimum() + 5.0, "the conditions cost nothing: {everywhere}");
+}
+
 #[test]
 fn runs_and_their_designs_keep_to_what_is_allowed() {
     for name in Task::kinds() {

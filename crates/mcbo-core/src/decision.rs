@@ -149,7 +149,7 @@ impl DecisionSpace {
         for (variable, &unit) in self.variables.iter().zip(point) {
             let [low, high] = variable.range;
             let value = match &variable.grid {
-                Some(grid) => grid.value(grid.nearest(variable.value(unit))),
+                Some(grid) => grid.value(variable.nearest(grid, unit)),
                 // Both ends exactly, whatever the rounding.
                 None if unit >= 1.0 => high,
                 None => variable.value(unit).clamp(low, high),

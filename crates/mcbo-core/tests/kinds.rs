@@ -491,3 +491,98 @@ fn what_names_require_bounds_the_optimum() {
     }
     assert!(bounded > 8, "{bounded}");
 }
+
+/// Numbers far smaller than their range are told apart where ratios count, and zero is none of them.
+#[test]
+fn rounding_is_relative_where_ratios_count() {
+    let text = r#"
+maximize = "y"
+[nodes.y]
+actions = ["amount", "solvent"]
+[actions.amount]
+range = [1e-12, 1e-3]
+scale = "log"
+neutral = 0
+[actions.solvent]
+choices = ["a", "b"]
+[constraints]
+require = ["amount >= 1e-11 if solvent == 'b'"]
+[simulator]
+y = "(solvent == 'b') - log(amount + 1e-12)^2 / 1000 + normal(0, 0.1)"
+"#;
+    let problem = Arc::new(Problem::from_toml(text).expect("a problem"));
+    let done = |amount: f64| Intervention { targets: vec![], actions: vec![amount, 1.0] };
+    for (amount, allowed) in [(0.0, false), (9e-12, false), (1e-11, true), (1e-5, true)] {
+        assert_eq!(check_intervention(&problem, &done(amount)).is_ok(), allowed, "{amount}");
+    }
+    let mut study = Study::new(problem.clone(), 1);
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for _ in 0..14 {
+        let trial = study.ask().expect("a suggestion").clone();
+        let done = &trial.suggestion.intervention;
+        assert!(done.actions[1] == 0.0 || done.actions[0] >= 1e-11, "{done:?}");
+        let values = problem.simulator().expect("one").sample(&problem, done, &mut rng);
+        study.tell(trial.number, values.into_iter().map(Some).collect()).expect("it is taken");
+    }
+}
+
+/// Every name is in the design, also where next to nothing of the box is allowed under it.
+#[test]
+fn names_under_which_shares_add_up_are_in_the_design() {
+    let text = r#"
+maximize = "y"
+[nodes.y]
+actions = ["kind", "a", "b", "c"]
+[actions]
+kind = { choices = ["plain", "blend", "pair"] }
+a = { range = [0, 100] }
+b = { range = [0, 100] }
+c = { range = [0, 100] }
+[constraints]
+require = ["a + b + c = 100 if kind == 'blend'", "a + b + c <= 3 if kind == 'pair'"]
+[simulator]
+y = "a + normal(0, 1)"
+"#;
+    let problem = Problem::from_toml(text).expect("a problem");
+    let mut counts = [0; 3];
+    for index in 0..12 {
+        let point = mcbo_core::design_point(&problem, index, 5);
+        check_intervention(&problem, &point).expect("it is allowed");
+        counts[point.actions[0] as usize] += 1;
+    }
+    assert!(counts.iter().all(|count| *count >= 3), "{counts:?}");
+}
+
+/// An action that reaches nothing when a node is set is free all the same where it makes room for another.
+#[test]
+fn what_makes_room_is_free() {
+    let text = r#"
+maximize = "y"
+[nodes.m]
+actions = ["vent"]
+do = [0, 3]
+noise = "none"
+formula = "vent / 10"
+[nodes.y]
+parents = ["m"]
+actions = ["s"]
+noise = "none"
+formula = "2 * m + 3 * (s == 'b')"
+[actions]
+s = { choices = ["a", "b"] }
+vent = { range = [0, 10] }
+[constraints]
+require = ["vent >= 3 if s == 'b'"]
+"#;
+    let problem = Arc::new(Problem::from_toml(text).expect("a problem"));
+    let mut study = Study::new(problem.clone(), 1);
+    let add = |study: &mut Study, m: f64| {
+        let intervention = Intervention { targets: vec![(0, vec![m])], actions: vec![0.0, 0.0] };
+        study.add(Observation { intervention, values: vec![Some(m), Some(2.0 * m)] }).expect("it is taken");
+    };
+    [0.5, 2.0].into_iter().for_each(|m| add(&mut study, m));
+    let advice = study.recommend().expect("advice").intervention;
+    check_intervention(&problem, &advice).expect("it is allowed");
+    assert!(advice.target(0).is_some_and(|m| (m[0] - 3.0).abs() < 1e-6), "{advice:?}");
+    assert!(advice.actions[0] == 1.0 && advice.actions[1] >= 3.0, "{advice:?}");
+}

@@ -74,10 +74,11 @@ impl Along {
 
 /// Powers of ten, or every few of them where they are many, with what lies between where they are few; and what means not acting.
 fn ratio_ticks(action: &Action, shown: [f64; 2], wanted: usize) -> Vec<(f64, String)> {
-    let apart = action.neutral < action.range[0] && shown[0] <= action.share(action.neutral);
+    let neutral = action.share(action.neutral);
+    let apart = !(0.0..=1.0).contains(&neutral) && (shown[0]..=shown[1]).contains(&neutral);
     // Between the range and what lies apart from it there is nothing.
-    let least = if apart { 0.0 } else { shown[0] };
-    let is_shown = |value: &f64| (least..=shown[1]).contains(&action.share(*value));
+    let [least, most] = if apart { [-1e-9, 1.0 + 1e-9] } else { shown };
+    let is_shown = |value: &f64| (least..=most).contains(&action.share(*value));
     let [low, high] = action.range.map(f64::log10);
     // What lies a little beyond the range may be shown too.
     let powers = low.floor() as i32 - 1..=high.ceil() as i32;
@@ -100,7 +101,7 @@ fn ratio_ticks(action: &Action, shown: [f64; 2], wanted: usize) -> Vec<(f64, Str
         values = action.range.to_vec();
     }
     if apart {
-        values.insert(0, action.neutral);
+        values.insert(if neutral < 0.0 { 0 } else { values.len() }, action.neutral);
     }
     values.into_iter().map(|value| (action.share(value), sized(value))).collect()
 }

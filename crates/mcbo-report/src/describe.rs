@@ -223,7 +223,8 @@ impl Lever {
         match (&self.grid, self.names.get(value as usize)) {
             (_, Some(name)) => name.clone(),
             (Some(grid), None) if grid.holds(value) => plain(value),
-            _ if self.scale == Scale::Log => sized(value),
+            // Where the ends are far apart in size, no number of decimals suits both.
+            _ if self.scale == Scale::Log && self.range[1] > 100.0 * self.range[0] => sized(value),
             _ => Format::of_range(self.range).show(value),
         }
     }

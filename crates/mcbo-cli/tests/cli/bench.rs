@@ -18,7 +18,7 @@ fn tasks_are_listed_with_their_optima() {
         names.join(" "),
         "toygraph psagraph dropwave alpine2 rosenbrock ackley dropwave-noisy alpine2-noisy rosenbrock-noisy \
          dropwave-noisy-reference molasses thermostat toygraph-limit acetate health-limit psagraph-costs furnaces \
-         ackley-mixed strains doses defects modes"
+         ackley-mixed strains doses solvents defects modes"
     );
     assert_eq!(tasks[0]["optimum"], 2.171806);
     assert_eq!(tasks[1]["sets"], serde_json::json!([[], ["aspirin"], ["statin"], ["aspirin", "statin"]]));

@@ -1,7 +1,7 @@
 //! The points of a decision space that may be proposed: on the grids, and within what is required.
 
 use crate::Grid;
-use crate::problem::{HalfSpace, Projection, project};
+use crate::problem::{Curve, HalfSpace, Projection, project};
 
 use super::{DecisionSpace, Variable};
 
@@ -11,14 +11,34 @@ impl Variable {
         self.unit(grid.value(place))
     }
 
+    /// The point of the unit interval for a place of the grid, of which every one has a part of the same width.
+    fn share_unit(&self, grid: &Grid, unit: f64) -> f64 {
+        let place = (unit * grid.count() as f64) as usize;
+        self.grid_unit(grid, place.min(grid.count() - 1))
+    }
+
+    /// The place of the grid that is nearest on the scale of the variable.
+    pub fn nearest(&self, grid: &Grid, unit: f64) -> usize {
+        let place = grid.nearest(self.value(unit));
+        if self.curve == Curve::Straight {
+            return place;
+        }
+        let distance = |place: &usize| (self.grid_unit(grid, *place) - unit).abs();
+        let around = place.saturating_sub(1)..(place + 2).min(grid.count());
+        around.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(place)
+    }
+
     /// The nearest point of the unit interval that is of the grid.
     fn on_grid(&self, unit: f64) -> f64 {
         match &self.grid {
-            Some(grid) => self.grid_unit(grid, grid.nearest(self.value(unit))),
+            Some(grid) => self.grid_unit(grid, self.nearest(grid, unit)),
             None => unit,
         }
     }
 }
+
+/// Combinations of names that are all tried where names do not go together.
+const RENAMED: usize = 512;
 
 /// Which variables may move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,11 +118,23 @@ impl DecisionSpace {
             || (self.step_inside(point) && self.keep(point, Moving::Continuous).is_some())
     }
 
-    /// Takes one other name under which numbers can keep to what is required, if there is one: names that rule each other out.
+    /// The nearest allowed point to one of the unit box with its own names, which have equal shares of it; `None` if there is none.
+    pub(crate) fn allow_under_names(&self, mut point: Vec<f64>) -> Option<Vec<f64>> {
+        for (k, grid) in self.grids().filter(|(k, _)| self.variables[*k].named) {
+            point[k] = self.variables[k].share_unit(grid, point[k]);
+        }
+        let names = point.clone();
+        let stays =
+            |point: &[f64]| self.grids().all(|(k, _)| !self.variables[k].named || point[k] == names[k]);
+        (self.allow(&mut point) && stays(&point)).then_some(point)
+    }
+
+    /// Takes other names under which numbers can keep to what is required, if there are any: one name that is another, or several.
     fn rename_inside(&self, point: &mut [f64]) -> bool {
         let spaces = self.half_spaces();
         let decides = |k: usize| spaces.iter().any(|space| space.when.iter().any(|(other, _)| *other == k));
-        for (k, grid) in self.grids().filter(|(k, _)| decides(*k)) {
+        let deciding: Vec<(usize, &Grid)> = self.grids().filter(|(k, _)| decides(*k)).collect();
+        for &(k, grid) in &deciding {
             let own = point[k];
             for place in 0..grid.count() {
                 point[k] = self.variables[k].grid_unit(grid, place);
@@ -112,6 +144,20 @@ impl DecisionSpace {
             }
             point[k] = own;
         }
+        let all = deciding.iter().try_fold(1_usize, |all, (_, grid)| all.checked_mul(grid.count()));
+        let Some(all) = all.filter(|all| *all <= RENAMED) else { return false };
+        let own = point.to_vec();
+        for combination in 0..all {
+            let mut left = combination;
+            for &(k, grid) in &deciding {
+                point[k] = self.variables[k].grid_unit(grid, left % grid.count());
+                left /= grid.count();
+            }
+            if self.keep(point, Moving::Numbers).is_some() {
+                return true;
+            }
+        }
+        point.copy_from_slice(&own);
         false
     }
 
@@ -132,7 +178,7 @@ impl DecisionSpace {
             let mut best: Option<(f64, usize, f64)> = None;
             for &(k, grid) in &grids {
                 let variable = &self.variables[k];
-                let (from, place) = (point[k], grid.nearest(variable.value(point[k])));
+                let (from, place) = (point[k], variable.nearest(grid, point[k]));
                 for next in [place.checked_sub(1), Some(place + 1)].into_iter().flatten() {
                     if next < grid.count() {
                         point[k] = variable.grid_unit(grid, next);
@@ -155,9 +201,7 @@ impl DecisionSpace {
     pub(crate) fn spread(&self, mut units: Vec<f64>) -> Option<Vec<f64>> {
         for (unit, variable) in units.iter_mut().zip(&self.variables) {
             if let Some(grid) = &variable.grid {
-                // Every value has a part of the same width.
-                let place = (*unit * grid.count() as f64) as usize;
-                *unit = variable.grid_unit(grid, place.min(grid.count() - 1));
+                *unit = variable.share_unit(grid, *unit);
             }
         }
         let keeps = |space: &HalfSpace| !space.applies(&units) || space.excess(&units) <= 1e-9;

@@ -12,6 +12,8 @@ use crate::intervention::Choice;
 
 /// More choices than this are not enumerated.
 pub const ENUMERATION_LIMIT: usize = 300;
+/// With more combinations of names than this it is not looked whether each leaves something to choose.
+const COMBINATIONS: usize = 512;
 
 /// What was listed of a problem when it was first asked for. It follows from the rest of the problem, so that it does not
 /// count when problems are compared.
@@ -85,11 +87,14 @@ impl Problem {
         let acts = |action: &super::Action| {
             action.grid.as_ref().is_some_and(|grid| is_single(grid) && !grid.holds(action.neutral))
         };
-        let sets = |node: &super::Node| node.grid.iter().flatten().any(is_single);
+        // A name that is the only one left is not fixed.
+        let sets =
+            |node: &super::Node| node.retired().is_empty() && node.grid.iter().flatten().any(is_single);
         !self.actions.iter().any(acts) && !self.nodes.iter().any(sets)
     }
 
-    /// Actions that reach the reward when these targets are set, in increasing order.
+    /// Actions that reach the reward when these targets are set, and those that make room for them by what is required, in increasing
+    /// order.
     pub(crate) fn useful_actions(&self, targets: &[usize]) -> Vec<usize> {
         let relevant = self.matters(targets);
         let feeds = |action: usize| {
@@ -98,7 +103,30 @@ impl Problem {
             };
             self.nodes.iter().enumerate().any(reads)
         };
-        (0..self.actions.len()).filter(|&action| feeds(action)).collect()
+        let mut useful: Vec<bool> = (0..self.actions.len()).map(feeds).collect();
+        while let Some(action) = self.requirements.iter().find_map(|one| self.makes_room(one, &useful)) {
+            useful[action] = true;
+        }
+        (0..useful.len()).filter(|&action| useful[action]).collect()
+    }
+
+    /// An action that is of no use itself, but leaves others that are more to choose from by a requirement when it is not neutral.
+    fn makes_room(&self, requirement: &super::Requirement, useful: &[bool]) -> Option<usize> {
+        let (terms, names) = (requirement.terms(), requirement.conditions());
+        let mut involved =
+            terms.iter().map(|(action, _)| action).chain(names.iter().map(|(action, _)| action));
+        if !involved.any(|&action| useful[action]) {
+            return None;
+        }
+        // At the end where it takes least of the sum there is nothing to be had from it.
+        let least = |&(action, weight): &(usize, f64)| {
+            let super::Action { neutral, range, .. } = self.actions[action];
+            if weight > 0.0 { neutral <= range[0] } else { neutral >= range[1] }
+        };
+        let of_sum =
+            terms.iter().filter(|term| requirement.is_equality() || !least(term)).map(|(action, _)| *action);
+        let of_names = names.iter().filter(|(action, names)| names.contains(&self.actions[*action].neutral));
+        of_sum.chain(of_names.map(|(action, _)| *action)).find(|&action| !useful[action])
     }
 }
 
@@ -161,9 +189,26 @@ impl Problem {
         if self.requirements.is_empty() {
             return true;
         }
+        let Some(spaces) = self.half_spaces(choice, 0) else { return false };
         let free = choice.actions.len();
-        self.half_spaces_in_any_case(choice).is_some_and(|spaces| {
-            project(&spaces, &vec![0.0; free], &vec![1.0; free], &mut vec![0.5; free]).is_some()
+        // Under every combination of the names that decide what holds, unless they are many.
+        let decides = |k: &usize| spaces.iter().any(|space| space.when.iter().any(|(other, _)| other == k));
+        let names = |k: usize| -> Vec<f64> {
+            let action = &self.actions[choice.actions[k]];
+            action.grid.iter().flat_map(super::Grid::values).map(|place| action.share(place)).collect()
+        };
+        let deciding: Vec<(usize, Vec<f64>)> = (0..free).filter(decides).map(|k| (k, names(k))).collect();
+        let all = deciding.iter().try_fold(1_usize, |all, (_, names)| all.checked_mul(names.len()));
+        let Some(all) = all.filter(|all| *all <= COMBINATIONS) else { return true };
+        (0..all).any(|combination| {
+            let (mut lower, mut upper, mut left) = (vec![0.0; free], vec![1.0; free], combination);
+            for (k, names) in &deciding {
+                (lower[*k], upper[*k]) = (names[left % names.len()], names[left % names.len()]);
+                left /= names.len();
+            }
+            let mut point: Vec<f64> =
+                lower.iter().zip(&upper).map(|(low, high)| 0.5 * (low + high)).collect();
+            project(&spaces, &lower, &upper, &mut point).is_some()
         })
     }
 }

@@ -504,6 +504,14 @@ pub enum ProblemError {
         /// The lower end of its range.
         low: f64,
     },
+    /// Not acting is less than nothing on a scale of ratios.
+    #[error("action `{action}` has a logarithmic scale, but its `neutral` is {neutral}")]
+    NegativeOnLog {
+        /// The action.
+        action: String,
+        /// Its neutral value.
+        neutral: f64,
+    },
     /// Even steps on a scale of ratios.
     #[error("action `{action}` has both a `step` and a logarithmic scale")]
     StepOnLog {

@@ -197,6 +197,11 @@ impl Requirement {
         Self { text, when: Vec::new(), terms, most, equality, slack: 1e-8 * size.max(most.abs()) }
     }
 
+    /// The same of one action on a scale of ratios, where rounding is relative to the number itself.
+    pub(super) fn of_ratios(self) -> Self {
+        Self { slack: 1e-8 * self.most.abs(), ..self }
+    }
+
     /// That some names do not go together.
     pub(super) fn excluding(text: String, when: Vec<(usize, Vec<f64>)>) -> Self {
         Self { text, when, terms: Vec::new(), most: -1.0, equality: false, slack: 0.0 }

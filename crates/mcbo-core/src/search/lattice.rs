@@ -282,7 +282,7 @@ fn steepest(
 /// The names that a point stands for.
 fn names(space: &DecisionSpace, point: &[f64]) -> Vec<usize> {
     let named = space.grids().filter(|(k, _)| space.variables()[*k].named);
-    named.map(|(k, grid)| grid.nearest(space.variables()[k].value(point[k]))).collect()
+    named.map(|(k, grid)| space.variables()[k].nearest(grid, point[k])).collect()
 }
 
 /// The first of some points under every combination of names that none of them has; none where the combinations are many.
@@ -333,7 +333,7 @@ pub(crate) fn exchanges(space: &DecisionSpace, point: &[f64]) -> Vec<Vec<f64>> {
 /// Exchanges of a single value, and of two that a requirement couples: one up, the other down.
 fn exchanges_of(space: &DecisionSpace, point: &[f64]) -> Vec<Exchange> {
     let variables = space.variables();
-    let place = |k: usize, grid: &crate::Grid| grid.nearest(variables[k].value(point[k]));
+    let place = |k: usize, grid: &crate::Grid| variables[k].nearest(grid, point[k]);
     let mut found: Vec<Exchange> = Vec::new();
     let grids: Vec<_> = space.grids().collect();
     for &(k, grid) in &grids {

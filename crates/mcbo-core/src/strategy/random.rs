@@ -82,17 +82,19 @@ fn fill(problem: &Problem, choice: &Choice, mut unit: impl FnMut(usize, usize) -
         return space.intervention(problem, &first);
     }
     let mut point = first.clone();
-    // Names under which less is allowed have their share all the same, unless they do not go together.
-    let held = if space.has_conditions() { ATTEMPTS / 2 } else { 0 };
-    let mut next = |attempt: usize| {
-        let mut next = draw(attempt);
-        let variables = space.variables().iter().enumerate();
-        variables
-            .filter(|(_, variable)| attempt < held && variable.named)
-            .for_each(|(k, _)| next[k] = point[k]);
-        next
-    };
-    let found = space.spread(first).or_else(|| (1..ATTEMPTS).find_map(|attempt| space.spread(next(attempt))));
+    let mut found = space.spread(first);
+    if found.is_none() && space.has_conditions() {
+        // Names under which less is allowed have their share all the same, unless they do not go together.
+        let mut under_names = |attempt: usize| {
+            let mut next = draw(attempt);
+            let named = space.variables().iter().enumerate().filter(|(_, variable)| variable.named);
+            named.for_each(|(k, _)| next[k] = point[k]);
+            next
+        };
+        found = (1..ATTEMPTS).find_map(|attempt| space.spread(under_names(attempt)));
+        found = found.or_else(|| space.allow_under_names(point.clone()));
+    }
+    let found = found.or_else(|| (1..ATTEMPTS).find_map(|attempt| space.spread(draw(attempt))));
     if let Some(found) = found {
         return space.intervention(problem, &found);
     }

@@ -76,8 +76,15 @@ impl Checker<'_> {
                 if let Some(At { span, .. }) = draft.step.given() {
                     self.error(ProblemError::StepOnLog { action: name.clone() }, span);
                 }
-                if range[0] <= 0.0 {
+                // Not every number that is more than 0 has a tenth.
+                if range[0] < 1e-100 {
                     self.error(ProblemError::LogOfNone { action: name.clone(), low: range[0] }, span);
+                    return None;
+                }
+                if let (Some(neutral), Field::Given(At { span, .. })) =
+                    (neutral.filter(|n| *n < 0.0), &draft.neutral)
+                {
+                    self.error(ProblemError::NegativeOnLog { action: name.clone(), neutral }, span);
                     return None;
                 }
                 Scale::Log

@@ -9,13 +9,24 @@ use crate::problem::diagnostics::RequirementFault;
 /// What is required, and where the condition under which it is begins, if there is one.
 pub(super) fn split(text: &str) -> (&str, Option<usize>) {
     const IF: &str = " if ";
-    text.find(IF).map_or((text, None), |at| (&text[..at], Some(at + IF.len())))
+    let mut quoted = None;
+    for (at, letter) in text.char_indices() {
+        match (quoted, letter) {
+            (None, '\'' | '"') => quoted = Some(letter),
+            (Some(quote), letter) if quote == letter => quoted = None,
+            (None, ' ') if text[at..].starts_with(IF) => return (&text[..at], Some(at + IF.len())),
+            _ => {}
+        }
+    }
+    (text, None)
 }
 
-/// Whether a text compares an action with choices.
+/// Whether a text compares names: numbers are not told to differ, and are not quoted.
 pub(super) fn is_about_names(text: &str, actions: &[&Action]) -> bool {
-    let name = operator(text).map(|end| text[..end].trim());
-    actions.iter().any(|action| action.is_choice() && Some(action.name.as_str()) == name)
+    let Some(at) = operator(text) else { return false };
+    let name = text[..at].trim();
+    let of_choices = actions.iter().any(|action| action.is_choice() && action.name == name);
+    of_choices || text[at..].starts_with('!') || text[at + 2..].trim_start().starts_with(['\'', '"'])
 }
 
 /// Where a comparison of names has its operator.

@@ -131,14 +131,15 @@ impl Checker<'_> {
         if terms.is_empty() {
             return fail(RequirementFault::NoAction, 0..text.len());
         }
-        let on_log = terms.iter().find(|(place, _)| ratios(*place)).filter(|_| terms.len() > 1);
-        if let Some(&(place, _)) = on_log {
+        let on_log = terms.iter().find(|(place, _)| ratios(*place)).copied();
+        if let Some((place, _)) = on_log.filter(|_| terms.len() > 1) {
             return fail(RequirementFault::OnLog { name: actions[place].name.clone() }, 0..text.len());
         }
         let sizes: Vec<f64> =
             actions.iter().map(|action| action.range[0].abs().max(action.range[1].abs())).collect();
         let equality = relation == Relation::Equal;
         let requirement = Requirement::new(whole_text.to_owned(), terms, -sign * rest, equality, &sizes);
+        let requirement = if on_log.is_some() { requirement.of_ratios() } else { requirement };
         let (lower, upper) = reach(actions);
         let side = |sign: f64| {
             let terms = requirement.terms().iter().map(|&(k, c)| (k, sign * c)).collect();
@@ -234,8 +235,7 @@ fn keeping(
     neutral: &[f64],
     moves: impl Fn(usize) -> bool,
 ) -> Option<Vec<f64>> {
-    let mut broken = requirements.iter().filter(|one| one.excess(neutral) > 0.0).peekable();
-    if broken.peek().is_none() || !broken.all(Requirement::is_equality) {
+    if !requirements.iter().any(|one| one.is_equality() && one.excess(neutral) > 0.0) {
         return None;
     }
     let free: Vec<usize> = (0..actions.len()).filter(|&k| moves(k)).collect();
@@ -247,15 +247,35 @@ fn keeping(
         requirements.iter().map(|one| one.scaled(neutral, place)).collect();
     let mut point: Vec<f64> = free.iter().map(|&k| actions[k].share(neutral[k]).clamp(0.0, 1.0)).collect();
     project(&spaces?.concat(), &vec![0.0; free.len()], &vec![1.0; free.len()], &mut point)?;
-    let mut kept = neutral.to_vec();
-    for (&k, share) in free.iter().zip(point) {
-        let value = actions[k].at_share(share).clamp(actions[k].range[0], actions[k].range[1]);
-        // What did not move stays as it was.
-        if !actions[k].is_near(value, neutral[k], 1e-9) {
-            kept[k] = value;
+    // Few digits, of which the last number of every sum takes what the others leave; all of them where that breaks something.
+    [3, 6, 9].into_iter().find_map(|digits| {
+        let mut kept = neutral.to_vec();
+        for (&k, share) in free.iter().zip(&point) {
+            let value = actions[k].at_share(*share);
+            // What did not move stays as it was.
+            if !actions[k].is_near(value, neutral[k], 1e-9) {
+                kept[k] = rounded(value, actions[k].range, digits);
+            }
         }
-    }
-    requirements.iter().all(|one| one.excess(&kept) == 0.0).then_some(kept)
+        for sum in requirements.iter().filter(|one| one.is_equality() && one.applies(neutral)) {
+            let last = sum.terms().iter().rev().find(|(k, _)| free.contains(k) && kept[*k] != neutral[*k]);
+            if let Some(&(last, weight)) = last {
+                let others = sum.terms().iter().filter(|(k, _)| *k != last).map(|&(k, c)| c * kept[k]);
+                kept[last] = rounded((sum.most() - others.sum::<f64>()) / weight, actions[last].range, 12);
+            }
+        }
+        let inside = |&k: &usize| {
+            kept[k] == neutral[k] || (actions[k].range[0]..=actions[k].range[1]).contains(&kept[k])
+        };
+        let keeps = |one: &Requirement| one.excess(&kept) == 0.0;
+        (free.iter().all(inside) && requirements.iter().all(keeps)).then_some(kept)
+    })
+}
+
+/// A value with so many digits of the width of its range.
+fn rounded(value: f64, [low, high]: [f64; 2], digits: i32) -> f64 {
+    let decimals = (digits - (high - low).log10().ceil() as i32 + 1).clamp(0, 15) as usize;
+    format!("{value:.decimals$}").parse().unwrap_or(value)
 }
 
 /// Whether anything keeps to all requirements.

@@ -124,6 +124,7 @@ impl ProblemError {
             Self::LogOfNone { .. } => {
                 "ratios need values above 0; begin the range above it, and write `neutral = 0` if not acting means none".to_owned()
             }
+            Self::NegativeOnLog { .. } => "ratios have no values below 0; write `neutral = 0` for none at all".to_owned(),
             Self::StepOnLog { .. } => "list the values, as in `values = [1, 3, 10, 30]`, or remove one of the two".to_owned(),
             Self::RetiredWithoutChoices { .. } => {
                 "only names are retired; make the range narrower, or take values from the list".to_owned()

@@ -96,7 +96,7 @@ impl RequirementFault {
             Self::NotLinear => "add up actions, each times a number, as in \"2 * dose1 - dose2 <= 30\"",
             Self::NoAction => "name actions, as in \"dose1 + dose2 <= 120\"",
             Self::NotNames => {
-                "write conditions behind `if`, as in \"temperature <= 78 if solvent == 'ethanol'\", several joined by `and`"
+                "write conditions behind `if`, as in \"temperature <= 78 if solvent == 'ethanol'\", several joined by `and`; for `or` write two requirements"
             }
             Self::NoSuchChoice { nearest: Some(nearest), .. }
             | Self::UnknownName { nearest: Some(nearest), .. } => {

@@ -307,6 +307,11 @@ fn logarithmic_scales() {
             "19: [\"logarithmic\"] `scale` of action `feed` must be \"log\" or \"linear\", found \"logarithmic\"",
         ),
         (
+            "range = [0, 12]\nstep = 3",
+            "range = [1, 13]\nscale = \"log\"\nneutral = -1",
+            "15: [-1] action `cycles` has a logarithmic scale, but its `neutral` is -1 | ratios have no values below 0; write `neutral = 0` for none at all",
+        ),
+        (
             "range = [0, 12]",
             "range = [1, 13]\nscale = \"log\"",
             "15: [3] action `cycles` has both a `step` and a logarithmic scale | list the values, as in `values = [1, 3, 10, 30]`, or remove one of the two",

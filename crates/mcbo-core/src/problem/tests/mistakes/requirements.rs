@@ -66,6 +66,9 @@ fn requirements() {
         let neutral: Vec<f64> = problem.actions().iter().map(|action| action.neutral).collect();
         assert!(problem.requirements().iter().all(|one| one.excess(&neutral) == 0.0), "{neutral:?}");
         assert_eq!(neutral[1], 0.0, "what is in no requirement stays");
+        // What is printed is what it is.
+        let text = |value: f64| format!("{value}").len();
+        assert!(neutral.iter().all(|value| text(*value) < 7), "{neutral:?}");
     }
     for text in ["dose + feed = 300", "dose + feed = -10"] {
         let found = complaints(&with(text));
@@ -160,15 +163,27 @@ fn conditions() {
         ),
         (
             "dose <= 50 if strain = mutant",
-            "[strain = mutant] `require` \"dose <= 50 if strain = mutant\": it cannot be read as NAME == 'choice' or NAME != 'choice' | write conditions behind `if`, as in \"temperature <= 78 if solvent == 'ethanol'\", several joined by `and`",
+            "[strain = mutant] `require` \"dose <= 50 if strain = mutant\": it cannot be read as NAME == 'choice' or NAME != 'choice' | write conditions behind `if`, as in \"temperature <= 78 if solvent == 'ethanol'\", several joined by `and`; for `or` write two requirements",
         ),
         (
             "dose <= 50 if strain == 'mutant' or strain == 'wild'",
-            "[or strain == 'wild'] `require` \"dose <= 50 if strain == 'mutant' or strain == 'wild'\": it cannot be read as NAME == 'choice' or NAME != 'choice' | write conditions behind `if`, as in \"temperature <= 78 if solvent == 'ethanol'\", several joined by `and`",
+            "[or strain == 'wild'] `require` \"dose <= 50 if strain == 'mutant' or strain == 'wild'\": it cannot be read as NAME == 'choice' or NAME != 'choice' | write conditions behind `if`, as in \"temperature <= 78 if solvent == 'ethanol'\", several joined by `and`; for `or` write two requirements",
         ),
         (
             "dose >= 500 if strain == 'mutant'",
             "[dose >= 500] `require` \"dose >= 500 if strain == 'mutant'\": no values of the actions keep to it: they miss it by at least 410 | mend it, or widen the ranges",
+        ),
+        (
+            "strian != 'wild' if strain == 'mutant'",
+            "[strian] `require` \"strian != 'wild' if strain == 'mutant'\": `strian` is no action with choices | did you mean `strain`?",
+        ),
+        (
+            "dose != 50",
+            "[dose] `require` \"dose != 50\": `dose` is no action with choices | conditions are about actions whose values are names",
+        ),
+        (
+            "strain != 'a if b'",
+            "[a if b] `require` \"strain != 'a if b'\": \"a if b\" is not one of the choices of `strain` | they are wild, mutant",
         ),
         (
             "strain != 'wild'",
